@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RG__BASE_ERROR_H
+#define RG__BASE_ERROR_H
+
+#include <regroup/error.h>
+
+/* Fills `error` (may be NULL) with a formatted sentence and returns `code`, so that a function can end with
+ * `return rg__fail(error, RG_ERR_INVALID, "…", …)`. A text that is too long ends in "...". */
+rg_err rg__fail(rg_error *error, rg_err code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Puts a formatted text and ": " in front of an error's text (where it happened, seen from further out). */
+void rg__error_prefix(rg_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
