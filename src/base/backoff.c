@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/backoff.h"
 
-uint64_t rg__random_next(uint64_t *state)
+uint64_t rg__random_next(struct rg__random *random)
 {
-	uint64_t word = *state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t x = random->state ? random->state : 0x9e3779b97f4a7c15u;
 
-	word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return word ^ (word >> 31);
+	x ^= x >> 12;
+	x ^= x << 25;
+	x ^= x >> 27;
+	random->state = x;
+	return x * 0x2545f4914f6cdd1du;
 }
 
-int64_t rg__backoff_ms(int64_t base_ms, int64_t max_ms, uint32_t failures, uint64_t *random)
+int64_t rg__backoff(int64_t first, int64_t max, unsigned failures, struct rg__random *random)
 {
-	enum { JITTER_PER_MILLE = 200, LARGEST = INT32_MAX }; /* no backoff of interest is longer than 24 days */
-	int64_t base = base_ms < 1 ? 1 : base_ms > LARGEST ? LARGEST : base_ms;
-	int64_t max = max_ms > LARGEST ? LARGEST : max_ms < base ? base : max_ms;
-	int64_t delay = base;
+	int64_t delay = first;
 
-	for (uint32_t i = 1; i < failures && delay < max; i++)
-		delay *= 2;
+	while (failures-- && delay < max)
+		delay = delay > INT64_MAX / 2 ? max : delay * 2;
 	if (delay > max)
 		delay = max;
-	int64_t per_mille = 1000 - JITTER_PER_MILLE + (int64_t)(rg__random_next(random) % (2 * JITTER_PER_MILLE + 1));
-
-	delay = delay * per_mille / 1000;
-	return delay < 1 ? 1 : delay > max ? max : delay;
+	if (delay <= 0)
+		return 0;
+	/* 800 … 1200 thousandths */
+	return delay / 1000 * (int64_t)(800 + rg__random_next(random) % 401) +
+	       delay % 1000 * (int64_t)(800 + rg__random_next(random) % 401) / 1000;
 }

@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
-/* The next word of a seeded sequence (splitmix64). Any start value is fine, also 0. */
-uint64_t rg__random_next(uint64_t *state);
+/* A small random word (xorshift64*): the only randomness of the library's pure parts, so that one seed repeats a run. */
+struct rg__random {
+	uint64_t state; /* 0 is made into a constant by the first draw */
+};
+uint64_t rg__random_next(struct rg__random *random);
 
-/* KIP-580: how long to wait before the attempt after `failures` failures in a row (1 or more; less counts as 1):
- * base_ms * 2^(failures-1), within 20 % above or below as *random decides, and at most max_ms. Never less than 1.
- * A max_ms below base_ms counts as base_ms. */
-int64_t rg__backoff_ms(int64_t base_ms, int64_t max_ms, uint32_t failures, uint64_t *random);
+/* KIP-580: first * 2^failures, at most `max`, then ±20 % of it at random (so up to 1.2 * max). `failures` counts from 0.
+ * Any unit, the same for all three; 0 when `first` is 0. */
+int64_t rg__backoff(int64_t first, int64_t max, unsigned failures, struct rg__random *random);
 
 #endif
