@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer to JoinGroup. */
+#include "group/internal.h"
+
+/* True: the answer makes sense and the member is what it says. The broker is not trusted to be one. */
+static rg_err take_identity(struct rg__machine *machine, const struct rg__event *event)
+{
+	/* KIP-559: the type is echoed since v7. */
+	if (event->protocol_type.data && !rg__bytes_is(event->protocol_type, machine->conf.protocol_type))
+		return 23;
+	if (!event->member_id.len || event->generation < 0)
+		return RG_ERR_PROTOCOL;
+	if (!rg__bytes_store(event->member_id, &machine->member_id))
+		return RG_ERR_MEMORY;
+	if (!rg__bytes_store(event->protocol_name, &machine->protocol))
+		return RG_ERR_MEMORY;
+	machine->generation = event->generation;
+	machine->epoch++;
+	/* A group of the new protocol (KIP-848) names no leader: everybody follows. */
+	machine->leader = event->leader.len && rg__bytes_equal(event->leader, event->member_id);
+	return RG_OK;
+}
+
+static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, struct rg__actions *actions)
+{
+	machine->find_failures = 0;
+	machine->heartbeats_on = true;
+	machine->heartbeat_grows = false;
+	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
+	machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
+	machine->session_ends_at = now_us + machine->conf.session_timeout_ms * INT64_C(1000);
+	if (machine->leader && !event->skip_assignment) {
+		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
+
+		rg__move(machine, RG__ASSIGNING);
+		machine->assign = run->attempt = rg__next_attempt(machine);
+		return;
+	}
+	rg__send_sync(machine, now_us, false, actions); /* KIP-814: a leader that skips sends no plan either */
+}
+
+RG__HANDLER(rg__on_join_answered)
+{
+	rg_err err = event->err;
+
+	/* KAFKA-20938: a broker may answer a superseded JoinGroup late, with 16 or anything; it is no longer the question. */
+	if (!machine->join || event->attempt != machine->join)
+		return;
+	machine->join = 0;
+	if (err == RG_OK) {
+		err = take_identity(machine, event);
+	} else if (err == 79) { /* KIP-394 */
+		if (!event->member_id.len)
+			err = RG_ERR_PROTOCOL;
+		else if (!rg__bytes_store(event->member_id, &machine->member_id))
+			err = RG_ERR_MEMORY;
+		else
+			machine->epoch++;
+	}
+	if (err == RG_OK)
+		joined(machine, now_us, event, actions);
+	else
+		rg__refused(machine, now_us, RG__API_JOIN_GROUP, err, actions);
+}
+
+RG__HANDLER(rg__on_assigned)
+{
+	if (!machine->assign || event->attempt != machine->assign)
+		return;
+	machine->assign = 0;
+	if (event->err)
+		rg__refused(machine, now_us, RG__API_SYNC_GROUP, event->err, actions);
+	else if (machine->coordinator != RG__COORDINATOR_KNOWN)
+		rg__again(machine, now_us, RG__API_SYNC_GROUP, rg__react(RG__API_SYNC_GROUP, RG_ERR_TRANSPORT));
+	else
+		rg__send_sync(machine, now_us, true, actions);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The answer to SyncGroup: with it a rebalance is complete. */
+#include "group/internal.h"
+
+/* KIP-559: v5 echoes type and name; a broker that mixes groups up must not give us another's assignment. */
+static bool same_protocol(const struct rg__machine *machine, const struct rg__event *event)
+{
+	if (event->protocol_type.data && !rg__bytes_is(event->protocol_type, machine->conf.protocol_type))
+		return false;
+	return !event->protocol_name.data || !machine->protocol || rg__bytes_is(event->protocol_name, machine->protocol);
+}
+
+static void completed(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions)
+{
+	int64_t session_us = machine->conf.session_timeout_ms * INT64_C(1000);
+	int64_t most_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
+
+	rg__move(machine, RG__STABLE);
+	machine->in_rebalance = false;
+	machine->owns = true;
+	machine->find_failures = 0;
+	machine->reason[0] = '\0';
+	/* The coordinator's session timer runs from when it answered, which is after we sent; how long the answer took to
+	 * arrive we cannot know. The first heartbeat goes out at once and makes the estimate exact. */
+	machine->session_ends_at = machine->sync_sent_at + session_us;
+	if (machine->session_ends_at < now_us + session_us / 3)
+		machine->session_ends_at = now_us + session_us / 3;
+	machine->heartbeat = 0;
+	machine->heartbeat_at = now_us;
+	machine->heartbeat_grows = machine->conf.heartbeat_budget > 0;
+	machine->heartbeat_interval_us =
+		machine->heartbeat_grows && RG__HEARTBEAT_MIN_US < most_us ? RG__HEARTBEAT_MIN_US : most_us;
+	rg__act(actions, RG__DO_COMPLETE);
+}
+
+RG__HANDLER(rg__on_sync_answered)
+{
+	if (!machine->sync || event->attempt != machine->sync)
+		return;
+	machine->sync = 0;
+	if (event->err)
+		rg__refused(machine, now_us, RG__API_SYNC_GROUP, event->err, actions);
+	else if (!same_protocol(machine, event))
+		rg__refused(machine, now_us, RG__API_SYNC_GROUP, 23, actions);
+	else
+		completed(machine, now_us, actions);
+}
