@@ -54,7 +54,8 @@ static const struct rg__field response_rows[] = {
 	RG__FIELD(T, finalized_features_epoch, "FinalizedFeaturesEpoch", RG__INT64, 3, RG__LAST, .ignorable = true,
 		  .tagged = true, .tag = 1, .fallback = -1),
 	RG__FIELD(T, finalized_features, "FinalizedFeatures", RG__ARRAY, 3, RG__LAST,
-		  .fields = &rg__api_versions_response_finalized_feature_fields, .ignorable = true, .tagged = true, .tag = 2),
+		  .fields = &rg__api_versions_response_finalized_feature_fields, .ignorable = true,
+		  .tagged = true, .tag = 2),
 	RG__FIELD(T, zk_migration_ready, "ZkMigrationReady", RG__BOOL, 3, RG__LAST, .ignorable = true,
 		  .tagged = true, .tag = 3),
 };

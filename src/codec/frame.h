@@ -13,8 +13,8 @@ enum { RG__FRAME_LIMIT_DEFAULT = 100 * 1024 * 1024 };
 
 /* Looks for one frame at the start of what was received. True: either *ret_frame is a view of it and *ret_used the
  * bytes to consume (length included), or *ret_frame is the null view and *ret_used how many bytes there must be before
- * it is worth asking again. False: the length is negative or over `limit` and the connection is of no use any more; if the four bytes
- * look like another protocol (HTTP, TLS), `err` says so. */
+ * it is worth asking again. False: the length is negative or over `limit`, and the connection is of no use any more;
+ * if the four bytes look like another protocol (HTTP, TLS), `err` says so. */
 bool rg__frame_next(struct rg__bytes received, size_t limit, struct rg__bytes *ret_frame, size_t *ret_used,
 		    struct rg__codec_error *err);
 
