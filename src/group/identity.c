@@ -45,18 +45,18 @@ void rg__lose(struct rg__machine *machine, enum rg__loss loss, bool keep_member_
 		rg__tell_lost(machine, loss, actions);
 }
 
-void rg__report(struct rg__machine *machine, enum rg__api api, rg_err err, struct rg__actions *actions)
+void rg__report(struct rg__machine *machine, enum rg__request request, rg_err err, struct rg__actions *actions)
 {
 	struct rg__action *report = rg__act(actions, RG__DO_REPORT);
 
 	(void)machine;
-	report->api = api;
+	report->request = request;
 	report->err = err;
 }
 
-void rg__fail_for_good(struct rg__machine *machine, enum rg__api api, rg_err err, struct rg__actions *actions)
+void rg__fail_for_good(struct rg__machine *machine, enum rg__request request, rg_err err, struct rg__actions *actions)
 {
-	const struct rg__reaction *reaction = rg__react(api, err);
+	const struct rg__reaction *reaction = rg__react(request, err);
 	struct rg__action *fail;
 
 	if (machine->membership == RG__LEAVING || machine->membership == RG__UNJOINED)
@@ -67,6 +67,6 @@ void rg__fail_for_good(struct rg__machine *machine, enum rg__api api, rg_err err
 	rg__lose(machine, rg__loss_of(err), reaction->keep_member_id, actions);
 	rg__move(machine, RG__FAILED);
 	fail = rg__act(actions, RG__DO_FAIL);
-	fail->api = api;
+	fail->request = request;
 	fail->err = err;
 }

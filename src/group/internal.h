@@ -48,7 +48,7 @@ struct rg__machine {
 
 	/* How often in a row. */
 	unsigned find_failures, heartbeat_failures;
-	unsigned repeats[RG__APIS][RG__REACTIONS_MAX]; /* by row: answers that ask to go again, since the last good heartbeat */
+	unsigned repeats[RG__REQUESTS][RG__REACTIONS_MAX]; /* by row: answers that ask to go again, since the last good heartbeat */
 	bool auth_reported;         /* 30 on a heartbeat reaches the application once, not at each beat */
 
 	char reason[RG__REASON_MAX + 1];       /* of the next JoinGroup */
@@ -64,8 +64,8 @@ void rg__set_reason(struct rg__machine *machine, const char *format, ...) __attr
 
 /* rebalance.c */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions);
-void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__api api, const struct rg__reaction *reaction);
-void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__api api, rg_err err, struct rg__actions *actions);
+void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction);
+void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions);
 void rg__send_sync(struct rg__machine *machine, int64_t now_us, bool with_plan, struct rg__actions *actions);
 void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);
 
@@ -73,8 +73,8 @@ void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions
 void rg__tell_lost(struct rg__machine *machine, enum rg__loss loss, struct rg__actions *actions);
 enum rg__loss rg__loss_of(rg_err err);
 void rg__lose(struct rg__machine *machine, enum rg__loss loss, bool keep_member_id, struct rg__actions *actions);
-void rg__report(struct rg__machine *machine, enum rg__api api, rg_err err, struct rg__actions *actions);
-void rg__fail_for_good(struct rg__machine *machine, enum rg__api api, rg_err err, struct rg__actions *actions);
+void rg__report(struct rg__machine *machine, enum rg__request request, rg_err err, struct rg__actions *actions);
+void rg__fail_for_good(struct rg__machine *machine, enum rg__request request, rg_err err, struct rg__actions *actions);
 
 /* on_leave.c */
 void rg__out(struct rg__machine *machine, struct rg__actions *actions);

@@ -103,7 +103,7 @@ struct rg__action {
 	uint32_t attempt;   /* give it back with the answer */
 	int64_t timeout_us; /* of a request, from now */
 	enum rg__loss loss;
-	enum rg__api api; /* REPORT, FAIL: which request was answered so */
+	enum rg__request request; /* REPORT, FAIL: which request was answered so */
 	rg_err err;
 	bool with_plan;
 	bool beside_join; /* SEND_LEAVE: a JoinGroup is still on the connection, and a broker answers in order */

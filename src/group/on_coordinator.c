@@ -24,7 +24,7 @@ void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg
 	else
 		machine->find_at += find_pause_us(machine);
 	if (machine->membership == RG__JOINING || machine->membership == RG__SYNCING)
-		rg__again(machine, now_us, RG__API_JOIN_GROUP, rg__react(RG__API_JOIN_GROUP, RG_ERR_TRANSPORT));
+		rg__again(machine, now_us, RG__REQUEST_JOIN_GROUP, rg__react(RG__REQUEST_JOIN_GROUP, RG_ERR_TRANSPORT));
 	else if (machine->membership == RG__LEAVING)
 		rg__out(machine, actions);
 }
@@ -37,7 +37,7 @@ RG__HANDLER(rg__on_coordinator_down)
 
 RG__HANDLER(rg__on_find_answered)
 {
-	const struct rg__reaction *reaction = rg__react(RG__API_FIND_COORDINATOR, event->err);
+	const struct rg__reaction *reaction = rg__react(RG__REQUEST_FIND_COORDINATOR, event->err);
 
 	if (!machine->find || event->attempt != machine->find)
 		return;
@@ -51,9 +51,9 @@ RG__HANDLER(rg__on_find_answered)
 	rg__move_coordinator(machine, RG__COORDINATOR_UNKNOWN);
 	machine->find_at = now_us + find_pause_us(machine);
 	if (reaction->verb == RG__FAIL) {
-		rg__fail_for_good(machine, RG__API_FIND_COORDINATOR, event->err, actions);
+		rg__fail_for_good(machine, RG__REQUEST_FIND_COORDINATOR, event->err, actions);
 	} else if (reaction->verb == RG__REPORT) {
 		machine->held = true;
-		rg__report(machine, RG__API_FIND_COORDINATOR, event->err, actions);
+		rg__report(machine, RG__REQUEST_FIND_COORDINATOR, event->err, actions);
 	}
 }

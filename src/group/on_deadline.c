@@ -19,7 +19,7 @@ static void session_expired(struct rg__machine *machine, int64_t now_us, struct 
 	if (machine->membership == RG__STABLE)
 		rg__begin_rebalance(machine, actions);
 	else if (machine->membership == RG__ASSIGNING)
-		rg__again(machine, now_us, RG__API_HEARTBEAT, rg__react(RG__API_HEARTBEAT, RG_ERR_TIMED_OUT));
+		rg__again(machine, now_us, RG__REQUEST_HEARTBEAT, rg__react(RG__REQUEST_HEARTBEAT, RG_ERR_TIMED_OUT));
 }
 
 RG__HANDLER(rg__on_deadline)

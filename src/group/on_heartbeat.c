@@ -45,12 +45,12 @@ static void rejoin(struct rg__machine *machine, int64_t now_us, const struct rg_
 	}
 	if (machine->membership == RG__STABLE)
 		rg__begin_rebalance(machine, actions);
-	rg__again(machine, now_us, RG__API_HEARTBEAT, reaction);
+	rg__again(machine, now_us, RG__REQUEST_HEARTBEAT, reaction);
 }
 
 RG__HANDLER(rg__on_heartbeat_answered)
 {
-	const struct rg__reaction *reaction = rg__react(RG__API_HEARTBEAT, event->err);
+	const struct rg__reaction *reaction = rg__react(RG__REQUEST_HEARTBEAT, event->err);
 
 	/* KAFKA-9823: an answer for a generation that is over says nothing about this one. */
 	if (!machine->heartbeat || event->attempt != machine->heartbeat)
@@ -64,11 +64,11 @@ RG__HANDLER(rg__on_heartbeat_answered)
 		rejoin(machine, now_us, event, reaction, actions);
 		return;
 	case RG__FAIL:
-		rg__fail_for_good(machine, RG__API_HEARTBEAT, event->err, actions);
+		rg__fail_for_good(machine, RG__REQUEST_HEARTBEAT, event->err, actions);
 		return;
 	case RG__REPORT:
 		if (!machine->auth_reported)
-			rg__report(machine, RG__API_HEARTBEAT, event->err, actions);
+			rg__report(machine, RG__REQUEST_HEARTBEAT, event->err, actions);
 		machine->auth_reported = true;
 		break;
 	case RG__RETRY:

@@ -60,7 +60,7 @@ RG__HANDLER(rg__on_join_answered)
 	if (err == RG_OK)
 		joined(machine, now_us, event, actions);
 	else
-		rg__refused(machine, now_us, RG__API_JOIN_GROUP, err, actions);
+		rg__refused(machine, now_us, RG__REQUEST_JOIN_GROUP, err, actions);
 }
 
 RG__HANDLER(rg__on_assigned)
@@ -69,9 +69,9 @@ RG__HANDLER(rg__on_assigned)
 		return;
 	machine->assign = 0;
 	if (event->err)
-		rg__refused(machine, now_us, RG__API_SYNC_GROUP, event->err, actions);
+		rg__refused(machine, now_us, RG__REQUEST_SYNC_GROUP, event->err, actions);
 	else if (machine->coordinator != RG__COORDINATOR_KNOWN)
-		rg__again(machine, now_us, RG__API_SYNC_GROUP, rg__react(RG__API_SYNC_GROUP, RG_ERR_TRANSPORT));
+		rg__again(machine, now_us, RG__REQUEST_SYNC_GROUP, rg__react(RG__REQUEST_SYNC_GROUP, RG_ERR_TRANSPORT));
 	else
 		rg__send_sync(machine, now_us, true, actions);
 }

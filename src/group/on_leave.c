@@ -86,7 +86,7 @@ void rg__poll_expired(struct rg__machine *machine, struct rg__actions *actions)
 	machine->leave_timeout_us = machine->conf.request_timeout_ms * INT64_C(1000);
 	snprintf(machine->leave_reason, sizeof(machine->leave_reason),
 	         "max.poll.interval.ms (%d ms) passed without a poll", (int)machine->conf.max_poll_interval_ms);
-	rg__report(machine, RG__API_LEAVE_GROUP, RG_ERR_MAX_POLL, actions);
+	rg__report(machine, RG__REQUEST_LEAVE_GROUP, RG_ERR_MAX_POLL, actions);
 	machine->owns = false;
 	leave(machine, RG__LEAVE_DEFAULT, actions);
 	if (owned)

@@ -5,8 +5,8 @@
 
 RG__HANDLER(rg__on_offsets_answered)
 {
-	enum rg__api api = event->type == RG__EVENT_COMMIT_ANSWERED ? RG__API_OFFSET_COMMIT : RG__API_OFFSET_FETCH;
-	const struct rg__reaction *reaction = rg__react(api, event->err);
+	enum rg__request request = event->type == RG__EVENT_COMMIT_ANSWERED ? RG__REQUEST_OFFSET_COMMIT : RG__REQUEST_OFFSET_FETCH;
+	const struct rg__reaction *reaction = rg__react(request, event->err);
 
 	if (reaction->drop_coordinator) {
 		rg__drop_coordinator(machine, now_us, actions);
@@ -17,12 +17,12 @@ RG__HANDLER(rg__on_offsets_answered)
 	if (event->epoch != machine->epoch || machine->membership != RG__STABLE)
 		return;
 	if (reaction->verb == RG__FAIL) {
-		rg__fail_for_good(machine, api, event->err, actions);
+		rg__fail_for_good(machine, request, event->err, actions);
 	} else if (reaction->verb == RG__REJOIN) {
 		if (!reaction->keep_generation)
 			rg__lose(machine, rg__loss_of(event->err), reaction->keep_member_id, actions);
-		rg__set_reason(machine, "%s answered %s", rg__api_label(api), rg_err_name(event->err));
+		rg__set_reason(machine, "%s answered %s", rg__request_label(request), rg_err_name(event->err));
 		rg__begin_rebalance(machine, actions);
-		rg__again(machine, now_us, api, reaction);
+		rg__again(machine, now_us, request, reaction);
 	}
 }

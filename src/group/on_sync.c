@@ -39,9 +39,9 @@ RG__HANDLER(rg__on_sync_answered)
 		return;
 	machine->sync = 0;
 	if (event->err)
-		rg__refused(machine, now_us, RG__API_SYNC_GROUP, event->err, actions);
+		rg__refused(machine, now_us, RG__REQUEST_SYNC_GROUP, event->err, actions);
 	else if (!same_protocol(machine, event))
-		rg__refused(machine, now_us, RG__API_SYNC_GROUP, 23, actions);
+		rg__refused(machine, now_us, RG__REQUEST_SYNC_GROUP, 23, actions);
 	else
 		completed(machine, now_us, actions);
 }

@@ -137,36 +137,36 @@ static const struct {
 	const char *label;
 	const struct rg__reaction *rows;
 	int count;
-} tables[RG__APIS] = {
-	[RG__API_FIND_COORDINATOR] = TABLE("FindCoordinator", find_coordinator_rows),
-	[RG__API_JOIN_GROUP] = TABLE("JoinGroup", join_group_rows),
-	[RG__API_SYNC_GROUP] = TABLE("SyncGroup", sync_group_rows),
-	[RG__API_HEARTBEAT] = TABLE("Heartbeat", heartbeat_rows),
-	[RG__API_LEAVE_GROUP] = TABLE("LeaveGroup", leave_group_rows),
-	[RG__API_OFFSET_COMMIT] = TABLE("OffsetCommit", offset_commit_rows),
-	[RG__API_OFFSET_FETCH] = TABLE("OffsetFetch", offset_fetch_rows),
+} tables[RG__REQUESTS] = {
+	[RG__REQUEST_FIND_COORDINATOR] = TABLE("FindCoordinator", find_coordinator_rows),
+	[RG__REQUEST_JOIN_GROUP] = TABLE("JoinGroup", join_group_rows),
+	[RG__REQUEST_SYNC_GROUP] = TABLE("SyncGroup", sync_group_rows),
+	[RG__REQUEST_HEARTBEAT] = TABLE("Heartbeat", heartbeat_rows),
+	[RG__REQUEST_LEAVE_GROUP] = TABLE("LeaveGroup", leave_group_rows),
+	[RG__REQUEST_OFFSET_COMMIT] = TABLE("OffsetCommit", offset_commit_rows),
+	[RG__REQUEST_OFFSET_FETCH] = TABLE("OffsetFetch", offset_fetch_rows),
 };
 
-const struct rg__reaction *rg__reactions(enum rg__api api, int *ret_count)
+const struct rg__reaction *rg__reactions(enum rg__request request, int *ret_count)
 {
-	*ret_count = tables[api].count;
-	return tables[api].rows;
+	*ret_count = tables[request].count;
+	return tables[request].rows;
 }
 
-const struct rg__reaction *rg__react(enum rg__api api, rg_err code)
+const struct rg__reaction *rg__react(enum rg__request request, rg_err code)
 {
-	const struct rg__reaction *row = tables[api].rows;
+	const struct rg__reaction *row = tables[request].rows;
 
 	/* The default row is the last one of every table. */
-	for (int i = 0; i < tables[api].count - 1; i++, row++)
+	for (int i = 0; i < tables[request].count - 1; i++, row++)
 		if (row->code == code)
 			break;
 	return row;
 }
 
-const char *rg__api_label(enum rg__api api)
+const char *rg__request_label(enum rg__request request)
 {
-	return tables[api].label;
+	return tables[request].label;
 }
 
 const char *rg__verb_label(enum rg__verb verb)

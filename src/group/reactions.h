@@ -7,15 +7,15 @@
 
 /* What an answer to a group request means for the member: one table, API x code. */
 
-enum rg__api {
-	RG__API_FIND_COORDINATOR,
-	RG__API_JOIN_GROUP,
-	RG__API_SYNC_GROUP,
-	RG__API_HEARTBEAT,
-	RG__API_LEAVE_GROUP,
-	RG__API_OFFSET_COMMIT,
-	RG__API_OFFSET_FETCH,
-	RG__APIS
+enum rg__request {
+	RG__REQUEST_FIND_COORDINATOR,
+	RG__REQUEST_JOIN_GROUP,
+	RG__REQUEST_SYNC_GROUP,
+	RG__REQUEST_HEARTBEAT,
+	RG__REQUEST_LEAVE_GROUP,
+	RG__REQUEST_OFFSET_COMMIT,
+	RG__REQUEST_OFFSET_FETCH,
+	RG__REQUESTS
 };
 
 enum rg__verb {
@@ -44,11 +44,11 @@ struct rg__reaction {
 
 /* The row for this answer; the API's default row (its code is RG__ANY_CODE) where the code has none. Never NULL. */
 enum { RG__ANY_CODE = 32767 };
-const struct rg__reaction *rg__react(enum rg__api api, rg_err code);
+const struct rg__reaction *rg__react(enum rg__request request, rg_err code);
 
 /* The rows of an API, for the test that walks them and for printing. */
-const struct rg__reaction *rg__reactions(enum rg__api api, int *ret_count);
-const char *rg__api_label(enum rg__api api);
+const struct rg__reaction *rg__reactions(enum rg__request request, int *ret_count);
+const char *rg__request_label(enum rg__request request);
 const char *rg__verb_label(enum rg__verb verb);
 
 #endif

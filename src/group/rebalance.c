@@ -21,10 +21,10 @@ void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *action
 
 /* Back to Preparing inside the rebalance, after the pause that the reaction asks for. A reaction that goes on at once the
  * first time is slowed down when it repeats, so that no broker can make us spin. */
-void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__api api, const struct rg__reaction *reaction)
+void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction)
 {
 	int rows;
-	unsigned *repeats = &machine->repeats[api][reaction - rg__reactions(api, &rows)];
+	unsigned *repeats = &machine->repeats[request][reaction - rg__reactions(request, &rows)];
 	int64_t pause_us = 0;
 
 	if (reaction->pause == RG__ALWAYS || (reaction->pause == RG__WHEN_REPEATED && *repeats > 0)) {
@@ -41,25 +41,25 @@ void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__api api, co
 }
 
 /* JoinGroup or SyncGroup was answered with an error: what the table says, inside the rebalance. */
-void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__api api, rg_err err, struct rg__actions *actions)
+void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions)
 {
-	const struct rg__reaction *reaction = rg__react(api, err);
+	const struct rg__reaction *reaction = rg__react(request, err);
 
 	if (reaction->verb == RG__FAIL) {
-		rg__fail_for_good(machine, api, err, actions);
+		rg__fail_for_good(machine, request, err, actions);
 		return;
 	}
 	if (!reaction->keep_generation)
 		rg__lose(machine, rg__loss_of(err), reaction->keep_member_id, actions);
 	rg__set_reason(machine, "rebalance failed: %s", rg_err_name(err));
-	rg__again(machine, now_us, api, reaction);
+	rg__again(machine, now_us, request, reaction);
 	if (reaction->drop_coordinator)
 		rg__drop_coordinator(machine, now_us, actions);
 	else
 		machine->find_failures = 0; /* the coordinator is the right one: it answered */
 	if (reaction->verb == RG__REPORT) {
 		machine->held = true;
-		rg__report(machine, api, err, actions);
+		rg__report(machine, request, err, actions);
 	}
 }
 
