@@ -19,7 +19,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 lib=$here/../lib
 version=${KAFKA_VERSION:-4.1.2}
-cache=${XDG_CACHE_HOME:-$HOME/.cache}/regroup/kafka-$version
+. "$lib/maven.sh"
+cache=$regroup_cache/kafka-$version
 
 fail() {
 	echo "kafka.sh: $*" >&2
@@ -36,15 +37,8 @@ no_broker() {
 
 fetch() {
 	command -v java >/dev/null 2>&1 || no_broker "there is no java command here"
-	# The mark is written last: a fetch that was cut short leaves none.
-	test -e "$cache/complete" && return 0
-	command -v mvn >/dev/null 2>&1 || no_broker "there is no mvn command here to get Kafka $version with"
-	. "$lib/maven.sh"
-	echo "kafka.sh: getting Kafka $version from Maven, once" >&2
-	mkdir -p "$cache"
 	maven_fetch "$cache" "org.apache.kafka:kafka_2.13:$version" "org.apache.kafka:kafka-tools:$version" \
-		org.slf4j:slf4j-simple:1.7.36 >&2 || no_broker "Maven could not get Kafka $version"
-	touch "$cache/complete"
+		org.slf4j:slf4j-simple:1.7.36 || no_broker "Maven could not get Kafka $version"
 }
 
 tool() {
