@@ -105,7 +105,7 @@ struct rg__io_ops {
 	struct rg__lookup *(*resolve)(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved, void *user);
 	void (*resolve_cancel)(struct rg__io *io, struct rg__lookup *lookup);
 
-	/* Starts to connect; failures come as `closed`. NULL: out of memory. No time limit of its own. */
+	/* Starts to connect; failures come as `closed`. NULL: out of memory or descriptors. No time limit of its own. */
 	struct rg__stream *(*connect)(struct rg__io *io, const struct rg__address *address);
 };
 

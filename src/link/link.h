@@ -91,8 +91,9 @@ struct rg__call {
 
 struct rg__link_events {
 	void (*up)(void *user); /* versions agreed; queued requests go out. May be NULL. */
-	/* Once for each rg__link_connect, when it failed or broke; every request has been answered (with this error) before.
-	 * The text is "host:port: cause". */
+	/* Once for each rg__link_connect, when it failed or broke; every request has been answered with this error before
+	 * (but RG_ERR_TRANSPORT where this says RG_ERR_TIMED_OUT: that is for requests whose own time ran out). The text is
+	 * "host:port: cause". */
 	void (*down)(void *user, const rg_error *error);
 };
 
@@ -103,6 +104,10 @@ struct rg__link *rg__link_new(struct rg__io *io, const struct rg__link_conf *con
 /* One attempt: every address of the name in turn. RG_OK: `down` will come, now or some day, unless the link is freed.
  * RG_ERR_STATE: connecting or up already. RG_ERR_INVALID: host empty or too long. RG_ERR_MEMORY. */
 rg_err rg__link_connect(struct rg__link *link, const char *host, uint16_t port);
+
+/* Ends the connection, or the attempt, for a reason of the owner's: requests are answered and `down` comes, from the loop,
+ * with RG_ERR_TRANSPORT and "host:port: why". Nothing happens when it is down or was never connected. */
+void rg__link_disconnect(struct rg__link *link, const char *why);
 
 /* No `done` and no `down` comes any more, requests are dropped. */
 void rg__link_free(struct rg__link *link); /* NULL is fine */
