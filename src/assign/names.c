@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "assign/names.h"
+
+static uint32_t hash_of(struct rg__bytes name)
+{
+	uint64_t hash = 14695981039346656037u; /* FNV-1a */
+
+	for (size_t i = 0; i < name.len; i++)
+		hash = (hash ^ name.data[i]) * 1099511628211u;
+	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+bool rg__names_init(struct rg__names *names, struct rg__arena *arena, int32_t count)
+{
+	size_t size = 8;
+
+	while (size < 2 * (size_t)count)
+		size *= 2;
+	names->places = rg__arena_calloc(arena, size, sizeof(*names->places));
+	names->mask = size - 1;
+	names->count = 0;
+	names->arena = arena;
+	return names->places != NULL;
+}
+
+/* The place of a name, or the free place where it would go. */
+static struct rg__name *place_of(const struct rg__names *names, struct rg__bytes name, uint32_t hash)
+{
+	for (size_t at = hash;; at++) {
+		struct rg__name *place = &names->places[at & names->mask];
+
+		if (!place->number || (place->hash == hash && rg__bytes_equal(place->name, name)))
+			return place;
+	}
+}
+
+static bool grow(struct rg__names *names)
+{
+	struct rg__names larger;
+
+	if (!rg__names_init(&larger, names->arena, (int32_t)names->count * 2))
+		return false;
+	for (size_t i = 0; i <= names->mask; i++)
+		if (names->places[i].number)
+			*place_of(&larger, names->places[i].name, names->places[i].hash) = names->places[i];
+	larger.count = names->count;
+	*names = larger;
+	return true;
+}
+
+bool rg__names_add(struct rg__names *names, struct rg__bytes name, int32_t number)
+{
+	uint32_t hash = hash_of(name);
+
+	if (place_of(names, name, hash)->number)
+		return true;
+	if (2 * names->count > names->mask && !grow(names))
+		return false;
+	*place_of(names, name, hash) = (struct rg__name){name, number + 1, hash};
+	names->count++;
+	return true;
+}
+
+int32_t rg__names_find(const struct rg__names *names, struct rg__bytes name)
+{
+	return place_of(names, name, hash_of(name))->number - 1;
+}
