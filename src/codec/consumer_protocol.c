@@ -73,8 +73,11 @@ static bool decode(const struct rg__fields *fields, struct rg__bytes in, struct 
 	size_t at, end;
 	int version;
 
-	if (!rg__decode_at(&prefix_fields, fields->name, -1, in, 0, arena, &prefix, &at, err))
+	if (!rg__decode_at(&prefix_fields, fields->name, 0, in, 0, arena, &prefix, &at, err)) {
+		if (err)
+			err->version = -1;
 		return false;
+	}
 	if (prefix.version < 0)
 		return rg__codec_refuse(err, fields->name, -1, true, "negative version %d", prefix.version);
 	version = prefix.version < RG__CONSUMER_PROTOCOL_LAST ? prefix.version : RG__CONSUMER_PROTOCOL_LAST;

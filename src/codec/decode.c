@@ -292,6 +292,8 @@ bool rg__decode_at(const struct rg__fields *fields, const char *message, int ver
 		.err = err,
 	};
 
+	if (version < 0)
+		return refuse(&d, "there are no negative versions");
 	if (fields->size > sizeof(decoded))
 		return refuse(&d, "its struct of %zu bytes is too large", fields->size);
 	if (!read_fields(&d, fields, decoded))

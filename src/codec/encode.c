@@ -214,6 +214,8 @@ bool rg__encode(const struct rg__fields *fields, int version, const void *messag
 	};
 	size_t len = out->len;
 
+	if (version < 0)
+		return refuse(&e, "there are no negative versions");
 	if (write_fields(&e, fields, message))
 		return true;
 	out->len = len;
