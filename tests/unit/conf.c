@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Properties: what is accepted, what is refused and with which words, and what reaches librdkafka. */
+#include "base/alloc.h"
+#include "member/properties.h"
+#include "member/settings.h"
+
+#include <check.h>
+#include <librdkafka/rdkafka.h>
+#include <regroup/conf.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rg_conf *conf;
+
+static void set_up(void)
+{
+	conf = rg_conf_new();
+	ck_assert_ptr_nonnull(conf);
+}
+
+static void tear_down(void)
+{
+	rg_conf_free(conf);
+}
+
+static const char *get(const char *name)
+{
+	static char value[512];
+
+	ck_assert_msg(rg_conf_get(conf, name, value, sizeof(value), NULL) == RG_OK, "%s cannot be read", name);
+	return value;
+}
+
+static const char *rdkafka_has(const char *name)
+{
+	static char value[512];
+	size_t size = sizeof(value);
+
+	ck_assert_int_eq(rd_kafka_conf_get(conf->rdkafka, name, value, &size), RD_KAFKA_CONF_OK);
+	return value;
+}
+
+static void accepts(const char *name, const char *value)
+{
+	rg_error error = {0};
+
+	ck_assert_msg(rg_conf_set(conf, name, value, &error) == RG_OK, "%s", error.text);
+}
+
+static void refuses(const char *name, const char *value, const char *text)
+{
+	rg_error error = {0};
+
+	ck_assert_int_eq(rg_conf_set(conf, name, value, &error), RG_ERR_INVALID);
+	ck_assert_int_eq(error.code, RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, text);
+}
+
+START_TEST(defaults_are_kafkas)
+{
+	ck_assert_str_eq(get("session.timeout.ms"), "45000");
+	ck_assert_str_eq(get("heartbeat.interval.ms"), "3000");
+	ck_assert_str_eq(get("max.poll.interval.ms"), "300000");
+	ck_assert_str_eq(get("auto.offset.reset"), "latest");
+	ck_assert_str_eq(get("enable.auto.commit"), "true");
+	ck_assert_str_eq(get("group.id"), "");
+	ck_assert_str_eq(get("metadata.max.age.ms"), "300000");
+	/* What both have is the same in both, also where librdkafka's default is another. */
+	ck_assert_str_eq(rdkafka_has("metadata.max.age.ms"), "300000");
+	ck_assert_str_eq(rdkafka_has("reconnect.backoff.max.ms"), "1000");
+	ck_assert_str_eq(rdkafka_has("client.id"), get("client.id"));
+}
+END_TEST
+
+/* Every row of the table can be written and read back; numbers hold at both ends of their range, and not beyond. */
+START_TEST(every_property_keeps_its_range)
+{
+	for (size_t i = 0; i < rg__property_count; i++) {
+		const struct rg__property *property = &rg__properties[i];
+		char value[32];
+		rg_error error;
+
+		if (property->type != RG__PROPERTY_INT)
+			continue;
+		snprintf(value, sizeof(value), "%d", (int)property->min);
+		accepts(property->name, value);
+		ck_assert_str_eq(get(property->name), value);
+		snprintf(value, sizeof(value), "%d", (int)property->max);
+		accepts(property->name, value);
+		ck_assert_str_eq(get(property->name), value);
+		if (property->both)
+			ck_assert_str_eq(rdkafka_has(property->name), value);
+		snprintf(value, sizeof(value), "%lld", (long long)property->min - 1);
+		ck_assert_int_eq(rg_conf_set(conf, property->name, value, &error), RG_ERR_INVALID);
+		ck_assert_ptr_eq(strstr(error.text, property->name), error.text);
+		snprintf(value, sizeof(value), "%lld", (long long)property->max + 1);
+		ck_assert_int_eq(rg_conf_set(conf, property->name, value, &error), RG_ERR_INVALID);
+		snprintf(value, sizeof(value), "%d", (int)property->max);
+		ck_assert_str_eq(get(property->name), value);
+	}
+}
+END_TEST
+
+START_TEST(refusals_name_property_value_and_what_is_accepted)
+{
+	refuses("session.timeout.ms", "soon",
+	        "session.timeout.ms: \"soon\" is not accepted: a whole number from 1 to 2147483647");
+	refuses("session.timeout.ms", "", "session.timeout.ms: \"\" is not accepted: a whole number from 1 to 2147483647");
+	refuses("session.timeout.ms", "10s",
+	        "session.timeout.ms: \"10s\" is not accepted: a whole number from 1 to 2147483647");
+	refuses("enable.auto.commit", "yes", "enable.auto.commit: \"yes\" is not accepted: true or false");
+	refuses("auto.offset.reset", "by_duration:P1D",
+	        "auto.offset.reset: \"by_duration:P1D\" is not accepted: latest, earliest or none");
+	refuses("group.id", "", "group.id: \"\" is not accepted: it must not be empty");
+	refuses("group.instance.id", "a b",
+	        "group.instance.id: \"a b\" is not accepted: letters, digits, '.', '_' and '-', and neither \".\" nor \"..\"");
+	refuses("partition.assignment.strategy", "range,,x",
+	        "partition.assignment.strategy: \"range,,x\" is not accepted: names of assignors, separated by commas");
+	refuses("no.such.thing", "1", "no.such.thing: there is no such property");
+	refuses("bootstrap.servers", "broker:http",
+	        "bootstrap.servers: \"broker:http\": the port must be a number from 1 to 65535");
+	refuses("security.protocol", "SSL",
+	        "security.protocol: \"SSL\" is not accepted: PLAINTEXT, "
+	        "since the group's own connections speak neither TLS nor SASL");
+	refuses("group.protocol", "consumer",
+	        "group.protocol: \"consumer\" is not accepted: classic, since KIP-848 groups are not supported");
+	refuses("enable.auto.offset.store", "true",
+	        "enable.auto.offset.store: not accepted: regroup commits the positions of the records it has returned");
+	refuses("client.id", NULL, "client.id: no value");
+}
+END_TEST
+
+START_TEST(a_refused_value_changes_nothing)
+{
+	rg_error error;
+
+	accepts("bootstrap.servers", "a:1");
+	ck_assert_int_eq(rg_conf_set(conf, "bootstrap.servers", "a:b:c:", &error), RG_ERR_INVALID);
+	ck_assert_str_eq(get("bootstrap.servers"), "a:1");
+	ck_assert_str_eq(rdkafka_has("bootstrap.servers"), "a:1");
+	ck_assert_int_eq(rg_conf_set(conf, "fetch.min.bytes", "many", &error), RG_ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(error.text, "fetch.min.bytes"));
+	ck_assert_str_eq(get("fetch.min.bytes"), "1");
+}
+END_TEST
+
+START_TEST(properties_go_where_they_belong)
+{
+	accepts("metadata.broker.list", "one:9092,two"); /* librdkafka's name */
+	ck_assert_str_eq(get("bootstrap.servers"), "one:9092,two");
+	ck_assert_str_eq(rdkafka_has("bootstrap.servers"), "one:9092,two");
+	accepts("session.timeout.ms", "7000");
+	ck_assert_int_eq(conf->settings.session_timeout_ms, 7000);
+	ck_assert_str_eq(rdkafka_has("session.timeout.ms"), "45000"); /* regroup's alone */
+	accepts("auto.offset.reset", "none");
+	ck_assert_int_eq(conf->settings.auto_offset_reset, RG__RESET_NONE);
+	ck_assert_str_eq(rdkafka_has("auto.offset.reset"), "error");
+	accepts("auto.offset.reset", "smallest");
+	ck_assert_str_eq(get("auto.offset.reset"), "earliest");
+	accepts("fetch.min.bytes", "17");
+	ck_assert_str_eq(get("fetch.min.bytes"), "17");
+	accepts("client.rack", "r1");
+	accepts("client.rack", "");
+	ck_assert_ptr_null(conf->settings.client_rack);
+	accepts("partition.assignment.strategy", "org.apache.kafka.clients.consumer.RoundRobinAssignor, range");
+}
+END_TEST
+
+START_TEST(secrets_are_not_given_back)
+{
+	char value[64];
+	rg_error error = {0};
+
+	accepts("sasl.password", "hunter2");
+	ck_assert_int_eq(rg_conf_get(conf, "sasl.password", value, sizeof(value), NULL), RG_ERR_INVALID);
+	accepts("ssl.key.password", "hunter2");
+	ck_assert_int_eq(rg_conf_get(conf, "ssl.key.password", value, sizeof(value), NULL), RG_ERR_INVALID);
+	if (rg_conf_set(conf, "ssl.key.pem", "hunter2", &error) != RG_OK)
+		ck_assert_ptr_null(strstr(error.text, "hunter2"));
+}
+END_TEST
+
+START_TEST(get_tells_the_room_it_needs)
+{
+	char value[4] = "abc";
+	size_t needs = 0;
+
+	ck_assert_int_eq(rg_conf_get(conf, "session.timeout.ms", value, sizeof(value), &needs), RG_ERR_INVALID);
+	ck_assert_uint_eq(needs, sizeof("45000"));
+	ck_assert_str_eq(value, "abc");
+	ck_assert_int_eq(rg_conf_get(conf, "no.such.thing", value, sizeof(value), NULL), RG_ERR_INVALID);
+}
+END_TEST
+
+static rg_err assign_nothing(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
+{
+	(void)group, (void)plan, (void)error, (void)user;
+	return RG_OK;
+}
+
+START_TEST(assignors_are_checked_when_they_are_added)
+{
+	rg_assignor assignor = {.size = sizeof(assignor), .name = "mine", .protocols = RG_EAGER, .assign = assign_nothing};
+	rg_error error;
+
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_OK);
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "assignor \"mine\": the name is taken");
+	assignor.name = "range";
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	assignor.name = "a,b";
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	assignor.name = "";
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	assignor.name = "other";
+	assignor.protocols = 4;
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	assignor.protocols = RG_COOPERATIVE;
+	assignor.assign = NULL;
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "assignor \"other\": there is no `assign`");
+	assignor.size = 3;
+	ck_assert_int_eq(rg_conf_add_assignor(conf, &assignor, NULL, &error), RG_ERR_INVALID);
+	ck_assert_uint_eq(conf->assignor_count, 1);
+}
+END_TEST
+
+START_TEST(the_whole_is_checked_for_members)
+{
+	rg_error error;
+
+	ck_assert_int_eq(rg__conf_check_member(conf, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "bootstrap.servers: missing: host:port of at least one broker");
+	accepts("bootstrap.servers", "a");
+	ck_assert_int_eq(rg__conf_check_member(conf, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "group.id: missing: the name of the group");
+	accepts("group.id", "g");
+	ck_assert_int_eq(rg__conf_check_member(conf, &error), RG_OK);
+	accepts("heartbeat.interval.ms", "45000");
+	ck_assert_int_eq(rg__conf_check_member(conf, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text,
+	                 "heartbeat.interval.ms: 45000 is not accepted: less than session.timeout.ms, which is 45000");
+}
+END_TEST
+
+START_TEST(a_copy_stands_alone)
+{
+	rg_conf *copy;
+
+	accepts("group.id", "g");
+	accepts("fetch.min.bytes", "9");
+	copy = rg__conf_dup(conf);
+	ck_assert_ptr_nonnull(copy);
+	accepts("group.id", "other");
+	accepts("fetch.min.bytes", "10");
+	ck_assert_str_eq(copy->settings.group_id, "g");
+	rg_conf_free(conf);
+	conf = copy;
+	ck_assert_str_eq(get("fetch.min.bytes"), "9");
+}
+END_TEST
+
+/* Whichever allocation fails, the call says so, nothing is half set and nothing leaks. */
+START_TEST(memory_may_run_out_anywhere)
+{
+	accepts("bootstrap.servers", "a:1");
+	for (long n = 1;; n++) {
+		rg_error error = {0};
+		rg_conf *copy;
+		rg_err err;
+
+		rg__alloc_fail_after(n);
+		err = rg_conf_set(conf, "bootstrap.servers", "b:2", &error);
+		copy = err ? NULL : rg__conf_dup(conf);
+		if (!copy) {
+			ck_assert_int_le(rg__alloc_fail_after(0), 0);
+			if (err) {
+				ck_assert_int_eq(err, RG_ERR_MEMORY);
+				ck_assert_str_eq(get("bootstrap.servers"), "a:1");
+				ck_assert_str_eq(rdkafka_has("bootstrap.servers"), "a:1");
+			}
+			continue;
+		}
+		ck_assert_int_gt(rg__alloc_fail_after(0), 0);
+		ck_assert_int_gt(n, 3);
+		rg_conf_free(copy);
+		break;
+	}
+	for (long n = 1;; n++) {
+		rg_conf *fresh;
+
+		rg__alloc_fail_after(n);
+		fresh = rg_conf_new();
+		if (rg__alloc_fail_after(0) > 0) {
+			rg_conf_free(fresh);
+			break;
+		}
+		ck_assert_ptr_null(fresh);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("conf");
+	TCase *tcase = tcase_create("conf");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, defaults_are_kafkas);
+	tcase_add_test(tcase, every_property_keeps_its_range);
+	tcase_add_test(tcase, refusals_name_property_value_and_what_is_accepted);
+	tcase_add_test(tcase, a_refused_value_changes_nothing);
+	tcase_add_test(tcase, properties_go_where_they_belong);
+	tcase_add_test(tcase, secrets_are_not_given_back);
+	tcase_add_test(tcase, get_tells_the_room_it_needs);
+	tcase_add_test(tcase, assignors_are_checked_when_they_are_added);
+	tcase_add_test(tcase, the_whole_is_checked_for_members);
+	tcase_add_test(tcase, a_copy_stands_alone);
+	tcase_add_test(tcase, memory_may_run_out_anywhere);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_NORMAL);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
