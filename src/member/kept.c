@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers that are shared between the member and the events it gave away, which may be freed on any thread. */
+#include "base/alloc.h"
+#include "member/internal.h"
+
+#include <stdlib.h>
+
+static int by_member_id(const void *a, const void *b)
+{
+	const struct rg__join_group_response_member *const *left = a, *const *right = b;
+
+	return rg__bytes_compare((*left)->member_id, (*right)->member_id);
+}
+
+/* NULL for null. */
+static const char *text_of(struct rg__arena *arena, struct rg__bytes view, bool *ok)
+{
+	const char *copy = view.data ? rg__arena_copy(arena, view.data, view.len) : NULL;
+
+	if (view.data && !copy)
+		*ok = false;
+	return copy;
+}
+
+/* Sorted, and each id once: a broker that lists a member twice (franz-go 1348) must not make two of it. */
+static bool list_members(struct rg__kept *kept, const struct rg__join_group_response *body, const struct rg__log *log)
+{
+	size_t count = body->members.count > 0 ? (size_t)body->members.count : 0;
+	const struct rg__join_group_response_member *members = body->members.items;
+	const struct rg__join_group_response_member **order = rg__arena_calloc(&kept->arena, count, sizeof(void *));
+	bool ok = order;
+
+	kept->infos = rg__arena_calloc(&kept->arena, count, sizeof(*kept->infos));
+	kept->ids = rg__arena_calloc(&kept->arena, count, sizeof(*kept->ids));
+	if (!order || !kept->infos || !kept->ids)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		order[i] = &members[i];
+	qsort(order, count, sizeof(void *), by_member_id);
+	for (size_t i = 0; ok && i < count; i++) {
+		const struct rg__join_group_response_member *from = order[i];
+		rg_member_info *info = &kept->infos[kept->count];
+
+		if (i && rg__bytes_equal(from->member_id, order[i - 1]->member_id)) {
+			rg__log(log, RG__LOG_WARNING, "JOIN", "the group lists member %.*s twice; once is enough",
+			        (int)from->member_id.len, (const char *)from->member_id.data);
+			continue;
+		}
+		info->member_id = text_of(&kept->arena, from->member_id, &ok);
+		info->instance_id = text_of(&kept->arena, from->group_instance_id, &ok);
+		info->metadata = (rg_bytes){from->metadata.data, from->metadata.len};
+		kept->ids[kept->count++] = from->member_id;
+	}
+	return ok;
+}
+
+static struct rg__kept *keep(const struct rg__response *response)
+{
+	struct rg__kept *kept = rg__calloc(1, sizeof(*kept));
+
+	if (!kept)
+		return NULL;
+	atomic_init(&kept->references, 1);
+	kept->message = rg__response_keep(response);
+	return kept;
+}
+
+struct rg__kept *rg__kept_of_join(const struct rg__response *response, const struct rg__log *log)
+{
+	struct rg__kept *kept = keep(response);
+
+	if (kept && !list_members(kept, response->body, log)) {
+		rg__kept_release(kept);
+		return NULL;
+	}
+	return kept;
+}
+
+struct rg__kept *rg__kept_of_sync(const struct rg__response *response)
+{
+	return keep(response);
+}
+
+struct rg__kept *rg__kept_hold(struct rg__kept *kept)
+{
+	if (kept)
+		atomic_fetch_add(&kept->references, 1);
+	return kept;
+}
+
+void rg__kept_release(struct rg__kept *kept)
+{
+	if (!kept || atomic_fetch_sub(&kept->references, 1) != 1)
+		return;
+	rg__message_free(kept->message);
+	rg__arena_clear(&kept->arena);
+	rg__free(kept);
+}

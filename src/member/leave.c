@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* LeaveGroup, sent and answered. */
+#include "base/log.h"
+#include "codec/api.h"
+#include "member/internal.h"
+
+#include <string.h>
+
+static void answered(void *user, const struct rg__response *response)
+{
+	rg_member *member = user;
+	const struct rg__leave_group_response *body = response->body;
+	rg_err err = body ? body->error_code : 0;
+
+	member->leave_id = 0;
+	if (body && !err && body->members.count > 0) {
+		const struct rg__leave_group_response_member *first = body->members.items;
+
+		err = first->error_code;
+	}
+	err = rg__answer_error(member, RG__REQUEST_LEAVE_GROUP, response, err);
+	if (err)
+		rg__log(&member->log, RG__LOG_INFO, "LEAVE", "%s; the session timeout will do", member->cause.text);
+	rg__member_step(member,
+	                &(struct rg__event){.type = RG__EVENT_LEAVE_ANSWERED, .attempt = member->leave_attempt, .err = err});
+}
+
+/* KIP-345: from version 3 on a list of members leaves, here of one; before, the one member id. */
+static const void *prepare(void *user, int16_t version)
+{
+	rg_member *member = user;
+	struct rg__leave_group_request *request = &member->leave_request;
+
+	memset(request, 0, sizeof(*request));
+	if (!rg__identify(member, &request->group_id, &member->leave_member.member_id,
+	                  &member->leave_member.group_instance_id))
+		return NULL;
+	member->leave_member.reason =
+		member->sent_leave_reason[0] ? rg__bytes_of(member->sent_leave_reason) : RG__NULL_BYTES;
+	request->member_id = rg__bytes_of("");
+	if (version < 3)
+		request->member_id = member->leave_member.member_id;
+	else
+		request->members = (struct rg__array){&member->leave_member, 1};
+	return request;
+}
+
+void rg__send_leave_group(rg_member *member, const struct rg__action *action)
+{
+	rg_err err = RG_OK;
+
+	member->leave_attempt = action->attempt;
+	strncpy(member->sent_leave_reason, action->reason ? action->reason : "", sizeof(member->sent_leave_reason) - 1);
+	/* The broker would take up this request only after it has answered the JoinGroup: not on that connection. */
+	if (action->beside_join && !rg__fresh_link(member))
+		err = RG_ERR_MEMORY;
+	if (!err)
+		err = rg__send(member, RG__API_LEAVE_GROUP, action, NULL, prepare, answered, &member->leave_id);
+	if (err)
+		rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
+	else
+		rg__trace_request(member, "leave_sent", action->attempt, action->reason);
+}
