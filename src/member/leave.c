@@ -59,5 +59,5 @@ void rg__send_leave_group(rg_member *member, const struct rg__action *action)
 	if (err)
 		rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
 	else
-		rg__trace_request(member, "leave_sent", action->attempt, action->reason);
+		rg__trace_request(member, "leaving", action->attempt, action->reason);
 }

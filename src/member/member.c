@@ -239,7 +239,6 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	static const enum rg__leave_mode modes[] = {
 		[RG_LEAVE_DEFAULT] = RG__LEAVE_DEFAULT, [RG_LEAVE_ALWAYS] = RG__LEAVE_ALWAYS, [RG_LEAVE_NEVER] = RG__LEAVE_NEVER};
 
-	rg__trace(member, "leaving");
 	rg__owed_drop(member, true);
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_LEAVE,
 	                                            .reason = reason,
