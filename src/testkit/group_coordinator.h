@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/bytes.h"
+#include "base/event_line.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,7 +85,7 @@ enum rg__kit_event_type {
 struct rg__kit_event {
 	struct rg__kit_event *next;
 	enum rg__kit_event_type type;
-	struct rg__bytes group, member; /* member: null where none is concerned */
+	struct rg__bytes group, member; /* NUL-terminated; member: null where none is concerned */
 	int32_t generation;             /* of the group, after the event */
 	int16_t error;                  /* of an answer */
 	bool leader;                    /* join_answered: to the leader */
@@ -138,8 +139,8 @@ const char *rg__kit_group_state_name(enum rg__kit_group_state state);
 bool rg__kit_group_state_may_follow(enum rg__kit_group_state from, enum rg__kit_group_state to);
 bool rg__kit_group_states_print(struct rg__buf *out);
 
-/* events.c: "join_answered"; and the event as one line of JSON without a newline. False: out of memory. */
+/* events.c: "join_answered"; and the event as a line of JSON, which lives in `line`. NULL: out of memory. */
 const char *rg__kit_event_name(enum rg__kit_event_type type);
-bool rg__kit_event_print(const struct rg__kit_event *event, int64_t t_us, struct rg__buf *out);
+const char *rg__kit_event_line(const struct rg__kit_event *event, int64_t t_us, struct rg__event_line *line);
 
 #endif
