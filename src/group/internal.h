@@ -25,6 +25,8 @@ struct rg__machine {
 	bool held;           /* an error was reported: nothing is sent to join until RETRY */
 	bool in_rebalance;   /* PREPARE given, COMPLETE not yet */
 	bool owns;           /* the application may own partitions */
+	bool leave_asked;    /* LEAVE was not answered with LEFT yet */
+	bool abandoned;      /* the connection still holds a JoinGroup or SyncGroup whose answer nobody wants */
 
 	/* Identity in the group. */
 	char *member_id; /* NULL: none */
@@ -40,10 +42,12 @@ struct rg__machine {
 
 	/* When. RG__FOREVER: not. */
 	int64_t find_at, join_at, heartbeat_at, session_ends_at, poll_ends_at;
-	int64_t heartbeat_sent_at, sync_sent_at;
+	int64_t heartbeat_sent_at;
+	int64_t parked_at; /* when the last JoinGroup or SyncGroup was sent */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;
 	bool heartbeats_on;
+	bool grace_used;      /* the end of the session was put off since the coordinator last proved that it has us */
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
 
 	/* How often in a row. */
@@ -52,6 +56,7 @@ struct rg__machine {
 	bool auth_reported;         /* 30 on a heartbeat reaches the application once, not at each beat */
 
 	char reason[RG__REASON_MAX + 1];       /* of the next JoinGroup */
+	char wish[RG__REASON_MAX + 1];         /* of the rebalance that rejoin_wanted means */
 	char leave_reason[RG__REASON_MAX + 1];
 };
 
@@ -60,12 +65,14 @@ struct rg__action *rg__act(struct rg__actions *actions, enum rg__action_type typ
 uint32_t rg__next_attempt(struct rg__machine *machine);
 void rg__move(struct rg__machine *machine, enum rg__membership_state to);
 void rg__move_coordinator(struct rg__machine *machine, enum rg__coordinator_state to);
-void rg__set_reason(struct rg__machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void rg__set_reason(char reason[RG__REASON_MAX + 1], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* rebalance.c */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions);
 void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction);
 void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions);
+void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err,
+                    const struct rg__reaction *reaction, struct rg__actions *actions);
 void rg__send_sync(struct rg__machine *machine, int64_t now_us, bool with_plan, struct rg__actions *actions);
 void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);
 
@@ -79,6 +86,9 @@ void rg__fail_for_good(struct rg__machine *machine, enum rg__request request, rg
 /* on_leave.c */
 void rg__out(struct rg__machine *machine, struct rg__actions *actions);
 void rg__poll_expired(struct rg__machine *machine, struct rg__actions *actions);
+
+/* on_heartbeat.c */
+int64_t rg__session_end_us(const struct rg__machine *machine, int64_t now_us, int64_t sent_at);
 
 /* on_coordinator.c */
 void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);

@@ -111,7 +111,7 @@ static void cut(char *text, size_t len)
 	text[len] = '\0';
 }
 
-void rg__set_reason(struct rg__machine *machine, const char *format, ...)
+void rg__set_reason(char reason[RG__REASON_MAX + 1], const char *format, ...)
 {
 	char text[RG__REASON_MAX + 8];
 	va_list args;
@@ -121,7 +121,7 @@ void rg__set_reason(struct rg__machine *machine, const char *format, ...)
 	need = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	cut(text, need < 0 ? 0 : strlen(text));
-	memcpy(machine->reason, text, strlen(text) + 1);
+	memcpy(reason, text, strlen(text) + 1);
 }
 
 enum rg__membership_state rg__machine_membership(const struct rg__machine *machine)

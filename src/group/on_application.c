@@ -16,7 +16,7 @@ RG__HANDLER(rg__on_start)
 	machine->join_at = machine->find_at = now_us;
 	machine->poll_ends_at =
 		machine->conf.max_poll_interval_ms ? now_us + machine->conf.max_poll_interval_ms * INT64_C(1000) : RG__FOREVER;
-	rg__set_reason(machine, "%s", event->reason ? event->reason : "");
+	rg__set_reason(machine->reason, "%s", event->reason ? event->reason : "");
 }
 
 /* KIP-568. Before the application is prepared the wish is part of the rebalance that begins; afterwards it is one more. */
@@ -29,7 +29,7 @@ RG__HANDLER(rg__on_rejoin)
 	if (machine->membership == RG__UNJOINED)
 		return; /* about to join anyway */
 	machine->rejoin_wanted = true;
-	rg__set_reason(machine, "%s", event->reason ? event->reason : "");
+	rg__set_reason(machine->wish, "%s", event->reason ? event->reason : "");
 }
 
 RG__HANDLER(rg__on_retry)
@@ -50,7 +50,7 @@ RG__HANDLER(rg__on_poll)
 		event->polling ? RG__FOREVER : now_us + machine->conf.max_poll_interval_ms * INT64_C(1000);
 	if (machine->suspended) {
 		machine->suspended = false;
-		rg__set_reason(machine, "polling again after max.poll.interval.ms");
+		rg__set_reason(machine->reason, "polling again after max.poll.interval.ms");
 	}
 }
 

@@ -17,6 +17,7 @@ void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg
 		return;
 	rg__move_coordinator(machine, RG__COORDINATOR_UNKNOWN);
 	rg__act(actions, RG__DO_DROP_COORDINATOR);
+	machine->abandoned = false;
 	machine->heartbeat = 0;
 	machine->find_at = now_us;
 	if (machine->find_failures == 0)
@@ -50,6 +51,8 @@ RG__HANDLER(rg__on_find_answered)
 	}
 	rg__move_coordinator(machine, RG__COORDINATOR_UNKNOWN);
 	machine->find_at = now_us + find_pause_us(machine);
+	if (!machine->wanted)
+		return; /* it left meanwhile: nobody waits for the coordinator any more */
 	if (reaction->verb == RG__FAIL) {
 		rg__fail_for_good(machine, RG__REQUEST_FIND_COORDINATOR, event->err, actions);
 	} else if (reaction->verb == RG__REPORT) {

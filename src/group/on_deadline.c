@@ -13,7 +13,7 @@ static void session_expired(struct rg__machine *machine, int64_t now_us, struct 
 		rg__lose(machine, RG__LOST_SESSION, false, actions);
 	else if (machine->owns)
 		rg__tell_lost(machine, RG__LOST_SESSION, actions);
-	rg__set_reason(machine, "no heartbeat was answered for session.timeout.ms (%d ms)",
+	rg__set_reason(machine->reason, "no heartbeat was answered for session.timeout.ms (%d ms)",
 	               (int)machine->conf.session_timeout_ms);
 	rg__drop_coordinator(machine, now_us, actions);
 	if (machine->membership == RG__STABLE)

@@ -4,10 +4,22 @@
 
 #include <string.h>
 
+/* When the coordinator may give the seat away, after an answer to what was sent at `sent_at`: its timer cannot have started
+ * earlier, and how long the answer took to arrive we cannot know. A third of a session is left in any case, to get in touch
+ * before anything is called lost. */
+int64_t rg__session_end_us(const struct rg__machine *machine, int64_t now_us, int64_t sent_at)
+{
+	int64_t session_us = machine->conf.session_timeout_ms * INT64_C(1000);
+	int64_t least = now_us + session_us / 3;
+
+	return sent_at + session_us > least ? sent_at + session_us : least;
+}
+
 static void alive(struct rg__machine *machine)
 {
 	/* Counted from when it was sent: the coordinator's timer cannot have started earlier. */
 	machine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(1000);
+	machine->grace_used = false;
 	machine->heartbeat_failures = 0;
 	machine->find_failures = 0;
 }
@@ -38,10 +50,10 @@ static void rejoin(struct rg__machine *machine, int64_t now_us, const struct rg_
 		alive(machine); /* an answer all the same (librdkafka 3450) */
 		if (machine->membership != RG__STABLE)
 			return; /* the rebalance we are in is the one it speaks of */
-		rg__set_reason(machine, "the group is rebalancing");
+		rg__set_reason(machine->reason, "the group is rebalancing");
 	} else {
 		rg__lose(machine, rg__loss_of(event->err), reaction->keep_member_id, actions);
-		rg__set_reason(machine, "heartbeat answered %s", rg_err_name(event->err));
+		rg__set_reason(machine->reason, "heartbeat answered %s", rg_err_name(event->err));
 	}
 	if (machine->membership == RG__STABLE)
 		rg__begin_rebalance(machine, actions);

@@ -10,9 +10,9 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 		return 23;
 	if (!event->member_id.len || event->generation < 0)
 		return RG_ERR_PROTOCOL;
-	if (!rg__bytes_store(event->member_id, &machine->member_id))
-		return RG_ERR_MEMORY;
 	if (!rg__bytes_store(event->protocol_name, &machine->protocol))
+		return RG_ERR_MEMORY;
+	if (!rg__bytes_store(event->member_id, &machine->member_id))
 		return RG_ERR_MEMORY;
 	machine->generation = event->generation;
 	machine->epoch++;
@@ -28,6 +28,7 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 	machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
+	machine->grace_used = false;
 	machine->session_ends_at = now_us + machine->conf.session_timeout_ms * INT64_C(1000);
 	if (machine->leader && !event->skip_assignment) {
 		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
@@ -68,8 +69,11 @@ RG__HANDLER(rg__on_assigned)
 	if (!machine->assign || event->attempt != machine->assign)
 		return;
 	machine->assign = 0;
+	/* Whatever number an assignor comes up with, no broker answered: its codes mean nothing here. */
 	if (event->err)
-		rg__refused(machine, now_us, RG__REQUEST_SYNC_GROUP, event->err, actions);
+		rg__refused_as(machine, now_us, RG__REQUEST_SYNC_GROUP, event->err,
+		               rg__react(RG__REQUEST_SYNC_GROUP, event->err == RG_ERR_MEMORY ? RG_ERR_MEMORY : RG__ANY_CODE),
+		               actions);
 	else if (machine->coordinator != RG__COORDINATOR_KNOWN)
 		rg__again(machine, now_us, RG__REQUEST_SYNC_GROUP, rg__react(RG__REQUEST_SYNC_GROUP, RG_ERR_TRANSPORT));
 	else

@@ -4,7 +4,6 @@
 #include "group/internal.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool leave_is_sent(const struct rg__machine *machine, enum rg__leave_mode mode)
 {
@@ -17,7 +16,7 @@ static bool leave_is_sent(const struct rg__machine *machine, enum rg__leave_mode
 
 static void forget_requests(struct rg__machine *machine)
 {
-	machine->join = machine->assign = machine->sync = machine->heartbeat = machine->ask = 0;
+	machine->join = machine->assign = machine->sync = machine->heartbeat = 0;
 }
 
 /* Out of the group, whatever became of the request. */
@@ -30,8 +29,14 @@ void rg__out(struct rg__machine *machine, struct rg__actions *actions)
 			rg__move(machine, RG__LEAVING);
 		rg__move(machine, RG__UNJOINED);
 	}
-	if (!machine->suspended) /* leaving because of max.poll.interval.ms is no answer to LEAVE */
+	if (machine->abandoned && machine->coordinator == RG__COORDINATOR_KNOWN) {
+		rg__move_coordinator(machine, RG__COORDINATOR_UNKNOWN);
+		rg__act(actions, RG__DO_DROP_COORDINATOR);
+	}
+	machine->abandoned = false;
+	if (machine->leave_asked) /* leaving because of max.poll.interval.ms is no answer to LEAVE */
 		rg__act(actions, RG__DO_LEFT);
+	machine->leave_asked = false;
 }
 
 /* Sends LeaveGroup where it is due, and is out at once where it is not. */
@@ -39,6 +44,9 @@ static void leave(struct rg__machine *machine, enum rg__leave_mode mode, struct 
 {
 	bool joining = machine->membership == RG__JOINING || machine->membership == RG__SYNCING;
 
+	/* A broker takes up what comes behind a parked request only when that is answered: with it the connection is of no
+	 * use to whoever joins next. */
+	machine->abandoned = joining;
 	forget_requests(machine);
 	if (!leave_is_sent(machine, mode)) {
 		rg__out(machine, actions);
@@ -57,6 +65,7 @@ static void leave(struct rg__machine *machine, enum rg__leave_mode mode, struct 
 RG__HANDLER(rg__on_leave)
 {
 	(void)now_us;
+	machine->leave_asked = true;
 	machine->wanted = machine->suspended = machine->held = false;
 	machine->rejoin_wanted = false;
 	machine->owns = false; /* the application gave everything up before it asked */
@@ -68,8 +77,7 @@ RG__HANDLER(rg__on_leave)
 		machine->leave_timeout_us = event->timeout_us;
 	if (machine->membership == RG__LEAVING)
 		return; /* the answer that is on its way will do */
-	rg__set_reason(machine, "%s", event->reason ? event->reason : "");
-	memcpy(machine->leave_reason, machine->reason, sizeof(machine->leave_reason));
+	rg__set_reason(machine->leave_reason, "%s", event->reason ? event->reason : "");
 	leave(machine, event->leave_mode, actions);
 }
 

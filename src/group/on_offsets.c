@@ -8,6 +8,10 @@ RG__HANDLER(rg__on_offsets_answered)
 	enum rg__request request = event->type == RG__EVENT_COMMIT_ANSWERED ? RG__REQUEST_OFFSET_COMMIT : RG__REQUEST_OFFSET_FETCH;
 	const struct rg__reaction *reaction = rg__react(request, event->err);
 
+	/* Behind a parked JoinGroup or SyncGroup a broker does not even read what was asked: its silence says nothing, and
+	 * the connection is worth more than the commit. */
+	if (event->err == RG_ERR_TIMED_OUT && (machine->membership == RG__JOINING || machine->membership == RG__SYNCING))
+		return;
 	if (reaction->drop_coordinator) {
 		rg__drop_coordinator(machine, now_us, actions);
 		return;
@@ -21,7 +25,7 @@ RG__HANDLER(rg__on_offsets_answered)
 	} else if (reaction->verb == RG__REJOIN) {
 		if (!reaction->keep_generation)
 			rg__lose(machine, rg__loss_of(event->err), reaction->keep_member_id, actions);
-		rg__set_reason(machine, "%s answered %s", rg__request_label(request), rg_err_name(event->err));
+		rg__set_reason(machine->reason, "%s answered %s", rg__request_label(request), rg_err_name(event->err));
 		rg__begin_rebalance(machine, actions);
 		rg__again(machine, now_us, request, reaction);
 	}

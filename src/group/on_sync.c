@@ -12,7 +12,6 @@ static bool same_protocol(const struct rg__machine *machine, const struct rg__ev
 
 static void completed(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions)
 {
-	int64_t session_us = machine->conf.session_timeout_ms * INT64_C(1000);
 	int64_t most_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 
 	rg__move(machine, RG__STABLE);
@@ -20,11 +19,9 @@ static void completed(struct rg__machine *machine, int64_t now_us, struct rg__ac
 	machine->owns = true;
 	machine->find_failures = 0;
 	machine->reason[0] = '\0';
-	/* The coordinator's session timer runs from when it answered, which is after we sent; how long the answer took to
-	 * arrive we cannot know. The first heartbeat goes out at once and makes the estimate exact. */
-	machine->session_ends_at = machine->sync_sent_at + session_us;
-	if (machine->session_ends_at < now_us + session_us / 3)
-		machine->session_ends_at = now_us + session_us / 3;
+	/* The first heartbeat goes out at once and makes the estimate exact. */
+	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
+	machine->grace_used = false;
 	machine->heartbeat = 0;
 	machine->heartbeat_at = now_us;
 	machine->heartbeat_grows = machine->conf.heartbeat_budget > 0;

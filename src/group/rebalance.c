@@ -11,12 +11,30 @@ enum { REBALANCE_SLACK_MS = 5000 };
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions)
 {
 	rg__move(machine, RG__PREPARING);
+	if (machine->rejoin_wanted)
+		rg__set_reason(machine->reason, "%s", machine->wish);
 	machine->rejoin_wanted = false;
 	if (machine->in_rebalance)
 		return;
 	machine->in_rebalance = true;
 	machine->ask = rg__next_attempt(machine);
 	rg__act(actions, RG__DO_PREPARE)->attempt = machine->ask;
+}
+
+/* The JoinGroup or SyncGroup brought nothing, so heartbeats and the session count again: what is still owned must not
+ * outlive the seat. As long as it was parked the coordinator kept the member, and when it stopped to we cannot know; but only
+ * the first of several failures in a row may put the end off, or a broker that refuses for ever would. */
+static void resume_heartbeats(struct rg__machine *machine, int64_t now_us)
+{
+	if (machine->generation < 0)
+		return;
+	if (!machine->heartbeats_on)
+		machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
+	machine->heartbeats_on = true;
+	if (machine->grace_used)
+		return;
+	machine->grace_used = true;
+	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
 }
 
 /* Back to Preparing inside the rebalance, after the pause that the reaction asks for. A reaction that goes on at once the
@@ -36,6 +54,8 @@ void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request req
 	++*repeats;
 	machine->join_at = now_us + pause_us;
 	machine->join = machine->assign = machine->sync = 0;
+	if (machine->membership == RG__JOINING || machine->membership == RG__SYNCING)
+		resume_heartbeats(machine, now_us);
 	if (machine->membership != RG__PREPARING)
 		rg__move(machine, RG__PREPARING);
 }
@@ -43,15 +63,19 @@ void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request req
 /* JoinGroup or SyncGroup was answered with an error: what the table says, inside the rebalance. */
 void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions)
 {
-	const struct rg__reaction *reaction = rg__react(request, err);
+	rg__refused_as(machine, now_us, request, err, rg__react(request, err), actions);
+}
 
+void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err,
+                    const struct rg__reaction *reaction, struct rg__actions *actions)
+{
 	if (reaction->verb == RG__FAIL) {
 		rg__fail_for_good(machine, request, err, actions);
 		return;
 	}
 	if (!reaction->keep_generation)
 		rg__lose(machine, rg__loss_of(err), reaction->keep_member_id, actions);
-	rg__set_reason(machine, "rebalance failed: %s", rg_err_name(err));
+	rg__set_reason(machine->reason, "rebalance failed: %s", rg_err_name(err));
 	rg__again(machine, now_us, request, reaction);
 	if (reaction->drop_coordinator)
 		rg__drop_coordinator(machine, now_us, actions);
@@ -80,12 +104,12 @@ void rg__send_sync(struct rg__machine *machine, int64_t now_us, bool with_plan, 
 
 	rg__move(machine, RG__SYNCING);
 	machine->sync = sync->attempt = rg__next_attempt(machine);
-	machine->sync_sent_at = now_us;
+	machine->parked_at = now_us;
 	sync->timeout_us = parked_timeout_us(machine);
 	sync->with_plan = with_plan;
 }
 
-static void send_join(struct rg__machine *machine, struct rg__actions *actions)
+static void send_join(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions)
 {
 	struct rg__action *join = rg__act(actions, RG__DO_SEND_JOIN);
 
@@ -93,7 +117,7 @@ static void send_join(struct rg__machine *machine, struct rg__actions *actions)
 	rg__move(machine, RG__JOINING);
 	machine->heartbeats_on = false;
 	machine->heartbeat = 0;
-	machine->heartbeat_at = machine->session_ends_at = RG__FOREVER;
+	machine->parked_at = now_us;
 	machine->join = join->attempt = rg__next_attempt(machine);
 	/* A client that gives up sooner than the group waits for its slowest member makes phantom members (KAFKA-7610). */
 	join->timeout_us = parked_timeout_us(machine);
@@ -141,7 +165,7 @@ void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions
 	}
 	if (machine->membership == RG__PREPARING && !machine->ask && !machine->held &&
 	    machine->coordinator == RG__COORDINATOR_KNOWN && now_us >= machine->join_at)
-		send_join(machine, actions);
+		send_join(machine, now_us, actions);
 	if (machine->heartbeats_on && !machine->heartbeat && machine->coordinator == RG__COORDINATOR_KNOWN &&
 	    now_us >= machine->heartbeat_at)
 		send_heartbeat(machine, now_us, actions);
