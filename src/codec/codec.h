@@ -37,7 +37,7 @@ void rg__codec_error_text(const struct rg__codec_error *err, char *text, size_t 
 
 /* Decodes a message from the start of `in`. With `ret_used` the message may be followed by other bytes; NULL: it must
  * be all of `in`. Fields that the version does not have get their defaults. Strings and bytes are views into `in`,
- * arrays live in `arena`: both must outlive the message. Memory taken from the arena is at most 16 times the length of
+ * arrays live in `arena`: both must outlive the message. Memory taken from the arena is at most 32 times the length of
  * `in`. On failure the message and *ret_used are untouched, `err` (may be NULL) is filled; the arena may have grown. */
 bool rg__decode(const struct rg__fields *fields, int version, struct rg__bytes in, struct rg__arena *arena,
 		void *ret_message, size_t *ret_used, struct rg__codec_error *err);

@@ -89,7 +89,7 @@ static bool read_length(struct decoder *d, bool compact, size_t width, bool null
 {
 	int64_t length;
 	uint32_t compact_value;
-	uint64_t value;
+	uint64_t value = 0;
 
 	if (compact) {
 		if (!read_varint(d, &compact_value))
@@ -134,7 +134,7 @@ static bool read_fields(struct decoder *d, const struct rg__fields *fields, void
 
 static bool read_value(struct decoder *d, const struct rg__field *field, enum rg__type type, bool nullable, void *to)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
 	d->value_at = d->at;
 	switch (type) {
