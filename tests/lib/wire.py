@@ -19,6 +19,7 @@ import sys
 import time
 
 API_LIST_OFFSETS, API_METADATA, API_OFFSET_FETCH, API_FIND_COORDINATOR = 2, 3, 9, 10
+API_JOIN_GROUP, API_LEAVE_GROUP, API_SYNC_GROUP = 11, 13, 14
 API_DESCRIBE_GROUPS, API_CREATE_TOPICS, API_DELETE_TOPICS = 15, 19, 20
 TOPIC_ALREADY_EXISTS = 36
 RETRIABLE = {3, 5, 6, 7, 14, 15, 16}  # unknown topic, no leader, not leader, timed out, coordinator loading/absent/elsewhere
@@ -41,6 +42,11 @@ class Writer:
 	def string(self, text):
 		raw = text.encode()
 		self.num("h", len(raw))
+		self.out += raw
+		return self
+
+	def blob(self, raw):
+		self.num("i", len(raw))
 		self.out += raw
 		return self
 
@@ -269,6 +275,48 @@ class Cluster:
 			for _, parts in r.array(lambda: (r.string(), r.array(entry))):
 				ends.update(parts)
 		return ends
+
+
+class RawMember:
+	"""A member that says whatever bytes it is told to: what a leader may meet in a group of strangers."""
+
+	def __init__(self, cluster, group, session_ms=6000):
+		self.cluster, self.group, self.session_ms = cluster, group, session_ms
+		self.address = cluster.coordinator(group)[1]
+		self.member, self.generation = "", -1
+
+	def join(self, protocol, metadata, timeout=30):
+		"""Blocks until everyone has joined. Returns whether it leads."""
+		body = Writer().string(self.group).num("i", self.session_ms).num("i", 30000).string(self.member).string("consumer")
+		body.num("i", 1).string(protocol).blob(metadata)
+		deadline = time.monotonic() + timeout
+		while True:
+			r = call(self.address, API_JOIN_GROUP, 2, body, timeout)
+			r.num("i")
+			error, generation, _, leader, member = r.num("h"), r.num("i"), r.string(), r.string(), r.string()
+			if error == 0:
+				self.generation, self.member = generation, member
+				return leader == member
+			if error not in RETRIABLE or time.monotonic() > deadline:
+				raise WireError(f"cannot join {self.group}", error)
+			time.sleep(0.1)
+
+	def sync(self, timeout=30):
+		"""As a follower. Returns the assignment's bytes."""
+		body = Writer().string(self.group).num("i", self.generation).string(self.member).num("i", 0)
+		r = call(self.address, API_SYNC_GROUP, 1, body, timeout)
+		r.num("i")
+		error, assignment = r.num("h"), r.blob()
+		if error:
+			raise WireError(f"cannot sync {self.group}", error)
+		return assignment
+
+	def leave(self):
+		r = call(self.address, API_LEAVE_GROUP, 1, Writer().string(self.group).string(self.member))
+		r.num("i")
+		error = r.num("h")
+		if error:
+			raise WireError(f"cannot leave {self.group}", error)
 
 
 def parse_assignment(raw):
