@@ -4,6 +4,7 @@
 # Installs with apt what is missing on Debian 12 for the purposes named as arguments:
 #
 #   build    what a library user needs to compile regroup and its programs
+#   demo     what examples/demo.sh needs beyond that
 #   test     what the suites and the checks of the tree need beyond that
 #   broker   what a real Kafka needs
 #
@@ -22,6 +23,10 @@ module rdkafka librdkafka-dev
 module libuv libuv1-dev
 module jansson libjansson-dev
 header uthash.h uthash-dev
+'
+needed_for_demo='
+command kcat kcat
+command python3 python3
 '
 needed_to_test='
 command g++ g++
@@ -64,9 +69,10 @@ rows() {
 	for purpose in "$@"; do
 		case $purpose in
 		build) echo "$needed_to_build" ;;
+		demo) echo "$needed_for_demo" ;;
 		test) echo "$needed_to_test" ;;
 		broker) echo "$needed_for_broker" ;;
-		*) echo "install.sh: unknown purpose '$purpose' (build, test, broker)" >&2; exit 64 ;;
+		*) echo "install.sh: unknown purpose '$purpose' (build, demo, test, broker)" >&2; exit 64 ;;
 		esac
 	done
 }
