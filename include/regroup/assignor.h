@@ -114,6 +114,11 @@ typedef struct rg_assignor {
 	void (*on_assignment)(const rg_assignment *assignment, void *user);
 } rg_assignor;
 
+/** The built-in assignor with this name (or the name of Java's class), to call or to wrap: register a copy with your own
+ * `assign` around it under the same name, and consumers of that configuration run yours. Its functions ignore `user`. A
+ * constant; NULL: there is none. Any thread. */
+RG_API const rg_assignor *rg_assignor_builtin(const char *name);
+
 #ifdef __cplusplus
 }
 #endif

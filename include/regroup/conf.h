@@ -32,8 +32,9 @@ RG_API rg_err rg_conf_set(rg_conf *conf, const char *name, const char *value, rg
 RG_API rg_err rg_conf_get(const rg_conf *conf, const char *name, char *value, size_t size, size_t *ret_size);
 
 /** Registers an assignor under its name, so that partition.assignment.strategy may list it. The struct is copied; what
- * its name and `user` point to must outlive every consumer made from this configuration. RG_OK; RG_ERR_INVALID: name empty, over
- * 255 bytes or taken, no `assign`, no protocol; RG_ERR_MEMORY. */
+ * its name and `user` point to must outlive every consumer made from this configuration. Under the name of a built-in it
+ * takes that one's place. RG_OK; RG_ERR_INVALID: name empty, over 255 bytes or taken, no `assign`, no protocol;
+ * RG_ERR_MEMORY. */
 RG_API rg_err rg_conf_add_assignor(rg_conf *conf, const rg_assignor *assignor, void *user, rg_error *error);
 
 /** Where log lines go: `level` is syslog's (3 error … 7 debug), `facility` a short word, `line` one line without its end,

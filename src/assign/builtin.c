@@ -24,6 +24,11 @@ const rg_assignor *rg__builtin_find(const char *name)
 	return NULL;
 }
 
+const rg_assignor *rg_assignor_builtin(const char *name)
+{
+	return name ? rg__builtin_find(name) : NULL;
+}
+
 const rg_assignor *rg__builtin_at(int i)
 {
 	return i >= 0 && i < COUNT ? builtins[i].assignor : NULL;

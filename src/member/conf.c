@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration: regroup's own settings, librdkafka's beside them, assignors and callbacks. */
-#include "assign/builtin.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "member/properties.h"
@@ -215,7 +214,7 @@ static bool is_taken(const rg_conf *conf, const char *name)
 	for (size_t i = 0; i < conf->assignor_count; i++)
 		if (!strcmp(conf->assignors[i].assignor.name, name))
 			return true;
-	return rg__builtin_find(name) != NULL;
+	return false; /* a built-in may be replaced */
 }
 
 rg_err rg_conf_add_assignor(rg_conf *conf, const rg_assignor *assignor, void *user, rg_error *error)
