@@ -18,8 +18,8 @@ struct rg__uv_mailbox {
 	int threads;
 };
 
-/* A stream that failed inside a call and has to say so from the loop. */
 struct rg__uv_tcp;
+struct rg__uv_timer;
 
 enum { RG__UV_READ_SIZE = 64 * 1024 };
 
@@ -33,7 +33,9 @@ struct rg__uv_io {
 	bool freed;
 	unsigned handles; /* not yet closed by the loop, `async` included */
 	struct rg__uv_mailbox *mailbox;
-	struct rg__uv_tcp *failed_streams;
+	struct rg__uv_tcp *failed_streams; /* inside a call, and have to say so from the loop */
+	struct rg__uv_timer *due;          /* set to a time that had passed, in order */
+	uint64_t turn;                     /* counts deliveries of those */
 	uint8_t read_buffer[RG__UV_READ_SIZE]; /* of whichever stream is being read */
 };
 

@@ -4,11 +4,17 @@
 #include "base/alloc.h"
 
 #include <time.h>
+#include <utlist.h>
 
 /* --- Clock and timers --------------------------------------------------------------------------------------------- */
 
-struct uv_timer {
+/* A deadline that has passed does not go to libuv: before 1.46 its loop runs a timer that sets itself to "now" again and
+ * again, and nothing else has a turn. Those wait in the io's own list for one turn. */
+struct rg__uv_timer {
 	struct rg__timer timer;
+	struct rg__uv_timer *prev, *next; /* in `due` */
+	bool is_due;
+	uint64_t due_turn; /* when it was put there */
 	uv_timer_t handle;
 	int64_t at_us;
 };
@@ -32,12 +38,17 @@ static int64_t unix_us(struct rg__io *io)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static struct rg__uv_io *io_of(const struct rg__uv_timer *timer)
+{
+	return (struct rg__uv_io *)timer->timer.io;
+}
+
 static void timer_fired(uv_timer_t *handle);
 
-static void start(struct uv_timer *timer)
+static void start(struct rg__uv_timer *timer)
 {
 	int64_t left_us = timer->at_us - now_us(timer->timer.io);
-	int64_t left_ms = left_us <= 0 ? 0 : (left_us - 1) / 1000 + 1;
+	int64_t left_ms = left_us <= 0 ? 1 : (left_us - 1) / 1000 + 1;
 
 	uv_update_time(timer->handle.loop);
 	uv_timer_start(&timer->handle, timer_fired, (uint64_t)(left_ms > LONGEST_SLEEP_MS ? LONGEST_SLEEP_MS : left_ms), 0);
@@ -45,7 +56,7 @@ static void start(struct uv_timer *timer)
 
 static void timer_fired(uv_timer_t *handle)
 {
-	struct uv_timer *timer = handle->data;
+	struct rg__uv_timer *timer = handle->data;
 
 	if (now_us(timer->timer.io) < timer->at_us)
 		start(timer);
@@ -53,10 +64,28 @@ static void timer_fired(uv_timer_t *handle)
 		timer->timer.fired(timer->timer.user);
 }
 
+static void not_due(struct rg__uv_timer *timer)
+{
+	if (timer->is_due)
+		DL_DELETE(io_of(timer)->due, timer);
+	timer->is_due = false;
+}
+
+static void deliver_due(struct rg__uv_io *uv)
+{
+	uv->turn++;
+	while (!uv->freed && uv->due && uv->due->due_turn < uv->turn) {
+		struct rg__uv_timer *timer = uv->due;
+
+		not_due(timer);
+		timer->timer.fired(timer->timer.user);
+	}
+}
+
 static struct rg__timer *timer_new(struct rg__io *io, void (*fired)(void *user), void *user)
 {
 	struct rg__uv_io *uv = (struct rg__uv_io *)io;
-	struct uv_timer *timer = rg__calloc(1, sizeof(*timer));
+	struct rg__uv_timer *timer = rg__calloc(1, sizeof(*timer));
 
 	if (!timer)
 		return NULL;
@@ -67,23 +96,38 @@ static struct rg__timer *timer_new(struct rg__io *io, void (*fired)(void *user),
 	return &timer->timer;
 }
 
-static void timer_set(struct rg__timer *timer, int64_t at_us)
-{
-	struct uv_timer *uv_timer = (struct uv_timer *)timer;
-
-	uv_timer->at_us = at_us < 0 ? 0 : at_us;
-	start(uv_timer);
-}
-
 static void timer_clear(struct rg__timer *timer)
 {
-	uv_timer_stop(&((struct uv_timer *)timer)->handle);
+	struct rg__uv_timer *uv_timer = (struct rg__uv_timer *)timer;
+
+	not_due(uv_timer);
+	uv_timer_stop(&uv_timer->handle);
+}
+
+static void timer_set(struct rg__timer *timer, int64_t at_us)
+{
+	struct rg__uv_timer *uv_timer = (struct rg__uv_timer *)timer;
+	struct rg__uv_io *uv = io_of(uv_timer);
+
+	uv_timer->at_us = at_us;
+	if (at_us > now_us(timer->io)) {
+		not_due(uv_timer);
+		start(uv_timer);
+		return;
+	}
+	uv_timer_stop(&uv_timer->handle);
+	if (uv_timer->is_due)
+		return;
+	uv_timer->is_due = true;
+	uv_timer->due_turn = uv->turn;
+	DL_APPEND(uv->due, uv_timer);
+	uv_async_send(&uv->async);
 }
 
 static void timer_closed(uv_handle_t *handle)
 {
-	struct uv_timer *timer = handle->data;
-	struct rg__uv_io *uv = (struct rg__uv_io *)timer->timer.io;
+	struct rg__uv_timer *timer = handle->data;
+	struct rg__uv_io *uv = io_of(timer);
 
 	rg__free(timer);
 	rg__uv_handle_closed(uv);
@@ -91,7 +135,10 @@ static void timer_closed(uv_handle_t *handle)
 
 static void timer_free(struct rg__timer *timer)
 {
-	uv_close((uv_handle_t *)&((struct uv_timer *)timer)->handle, timer_closed);
+	struct rg__uv_timer *uv_timer = (struct rg__uv_timer *)timer;
+
+	not_due(uv_timer);
+	uv_close((uv_handle_t *)&uv_timer->handle, timer_closed);
 }
 
 /* --- The io itself ------------------------------------------------------------------------------------------------ */
@@ -127,6 +174,8 @@ static void async_fired(uv_async_t *async)
 	rg__uv_mailbox_deliver(uv);
 	if (!uv->freed)
 		rg__uv_tcp_deliver(uv);
+	if (!uv->freed)
+		deliver_due(uv);
 	if (!uv->freed && atomic_exchange(&uv->wakeup_wanted, false) && uv->woken)
 		uv->woken(uv->user);
 }

@@ -109,7 +109,8 @@ static int write_some(struct rg__uv_tcp *tcp)
 	return 0;
 }
 
-/* What the broker still said comes before the news that it is gone: it may be the reason. */
+/* What the broker still said comes before the news that it is gone: it may be the reason. `number` is for when reading
+ * does not tell. */
 static void fail_now(struct rg__uv_tcp *tcp, int number)
 {
 	if (tcp->connected)
@@ -118,13 +119,15 @@ static void fail_now(struct rg__uv_tcp *tcp, int number)
 		end_with_errno(tcp, number);
 }
 
-static void finish_connect(struct rg__uv_tcp *tcp)
+static void finish_connect(struct rg__uv_tcp *tcp, int status)
 {
 	int number = 0;
 	socklen_t len = sizeof(number);
 
 	if (getsockopt(tcp->fd, SOL_SOCKET, SO_ERROR, &number, &len) < 0)
 		number = errno;
+	if (!number && status < 0)
+		number = -status;
 	if (number) {
 		end_with_errno(tcp, number);
 		return;
@@ -140,12 +143,12 @@ static void polled(uv_poll_t *handle, int status, int events)
 
 	if (tcp->failure)
 		return; /* about to be said */
-	if (status < 0) {
-		end_with_errno(tcp, -status);
+	if (!tcp->connected) {
+		finish_connect(tcp, status);
 		return;
 	}
-	if (!tcp->connected) {
-		finish_connect(tcp);
+	if (status < 0) { /* an error on the socket, which libuv calls EBADF: reading tells which one */
+		fail_now(tcp, ECONNRESET);
 		return;
 	}
 	if (events & UV_WRITABLE) {
