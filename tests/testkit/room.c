@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "room.h"
 
+#include "base/alloc.h"
 #include "codec/api.h"
 #include "codec/codec.h"
 #include "codec/heartbeat.h"
@@ -24,7 +25,9 @@ static struct {
 	int actor_count;
 	int32_t correlation_id;
 	struct rg__buf seen;
-	bool all_events;
+	bool all_events, event_names;
+	long allocations_left;
+	bool starved;
 } room;
 
 void enter_room(void)
@@ -78,6 +81,11 @@ struct actor *static_actor(const char *name, const char *instance_id)
 void show_all_events(void)
 {
 	room.all_events = true;
+}
+
+void show_event_names(void)
+{
+	room.event_names = true;
 }
 
 /* The actor's name for an id; a former id of his is "name~". */
@@ -257,6 +265,10 @@ static void write_event(const struct rg__kit_event *event)
 	struct rg__event_line line = {0};
 	char space[160];
 
+	if (room.event_names) {
+		rg__buf_printf(&room.seen, "%s\n", rg__kit_event_name(event->type));
+		return;
+	}
 	if (room.all_events) {
 		const char *text = rg__kit_event_line(event, 0, &line);
 
@@ -295,9 +307,18 @@ static void step(uint64_t connection, const char *client_id, int16_t api, int ve
 					  .version = (int16_t)version,
 					  .body = body};
 	struct rg__kit_outcome outcome = {0};
+	bool starving = room.allocations_left > 0 || room.starved, ok;
 
-	ck_assert(rg__kit_coordinator_step(room.coordinator, room.now_us, body ? &request : NULL, &outcome));
-	write_outcome(&outcome);
+	rg__alloc_fail_after(room.allocations_left);
+	ok = rg__kit_coordinator_step(room.coordinator, room.now_us, body ? &request : NULL, &outcome);
+	room.allocations_left = rg__alloc_fail_after(0);
+	ck_assert(ok || starving);
+	ck_assert(!ok || !room.starved);
+	room.starved = !ok;
+	if (ok)
+		write_outcome(&outcome);
+	else
+		rg__kit_outcome_clear(&outcome);
 }
 
 static void step_of(const struct actor *a, int16_t api, int version, const void *body)
@@ -522,21 +543,35 @@ void pass_ms(int64_t ms)
 {
 	int64_t end_us = room.now_us + ms * 1000;
 
-	while (rg__kit_coordinator_deadline(room.coordinator) <= end_us) {
-		ck_assert_int_ge(rg__kit_coordinator_deadline(room.coordinator), room.now_us);
-		room.now_us = rg__kit_coordinator_deadline(room.coordinator);
+	while (!room.starved && rg__kit_coordinator_deadline(room.coordinator) <= end_us) {
+		int64_t due_us = rg__kit_coordinator_deadline(room.coordinator);
+
+		if (due_us > room.now_us)
+			room.now_us = due_us;
 		step(OUTSIDER, "", 0, 0, NULL);
 	}
 	room.now_us = end_us;
 }
 
+void jump_ms(int64_t ms)
+{
+	room.now_us += ms * 1000;
+}
+
 void move_coordinator(bool keep, int64_t load_ms)
 {
 	struct rg__kit_outcome outcome = {0};
+	bool starving = room.allocations_left > 0 || room.starved, ok;
 
-	ck_assert(rg__kit_coordinator_move(room.coordinator, room.now_us, rg__bytes_of("g"), keep, load_ms * 1000,
-					   &outcome));
-	write_outcome(&outcome);
+	rg__alloc_fail_after(room.allocations_left);
+	ok = rg__kit_coordinator_move(room.coordinator, room.now_us, rg__bytes_of("g"), keep, load_ms * 1000, &outcome);
+	room.allocations_left = rg__alloc_fail_after(0);
+	ck_assert(ok || starving);
+	room.starved = !ok;
+	if (ok)
+		write_outcome(&outcome);
+	else
+		rg__kit_outcome_clear(&outcome);
 }
 
 static void compare(const char *file, int line, const char *what, const char *expected)
@@ -551,6 +586,21 @@ static void compare(const char *file, int line, const char *what, const char *ex
 void saw_at(const char *file, int line, const char *expected)
 {
 	compare(file, line, "what happened", expected);
+}
+
+void starve(long nth)
+{
+	room.allocations_left = nth;
+}
+
+bool starved(void)
+{
+	return room.starved;
+}
+
+void forget_seen(void)
+{
+	room.seen.len = 0;
 }
 
 void group_is_at(const char *file, int line, const char *expected)

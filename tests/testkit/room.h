@@ -58,6 +58,7 @@ void fetch(int version, const char *group, const char *topics); /* "t:0,1 u:0"; 
 
 /* Time passes; what is due on the way happens at its own time. */
 void pass_ms(int64_t ms);
+void jump_ms(int64_t ms); /* as if nobody had looked at the deadlines meanwhile */
 int64_t now_ms(void);
 int64_t next_deadline_ms(void); /* from now; -1: none */
 
@@ -66,10 +67,17 @@ void move_coordinator(bool keep, int64_t load_ms);
 /* Compares what was written down since the last call, and forgets it. */
 void saw_at(const char *file, int line, const char *expected);
 #define saw(expected) saw_at(__FILE__, __LINE__, expected)
+void forget_seen(void);
 /* The group as rg__kit_coordinator_print has it, with names for ids. */
 void group_is_at(const char *file, int line, const char *expected);
 #define group_is(expected) group_is_at(__FILE__, __LINE__, expected)
-void show_all_events(void); /* from now on also join_received and the like, as JSON without their time */
+void show_all_events(void); /* from now on also join_received and the like, as JSON without their time … */
+void show_event_names(void); /* … or their names alone */
+
+/* The n-th allocation of the coordinator's own steps fails from now on; 0: none. A step that fails must fail for ever, which is
+ * checked; the members hear nothing more. True once one has failed. */
+void starve(long nth);
+bool starved(void);
 
 /* A group of that many members m1 … in Stable, each with its part "p0" …; nothing of it stays to be seen. */
 void settle(int count, struct actor *members[]);
