@@ -3,11 +3,12 @@
 #define REGROUP_ASSIGNOR_H
 
 /** @file
- * Who gets which partition. An assignor is a name and up to three functions; the group's leader runs `assign` of the one
- * the coordinator chose. range and roundrobin are built in; register your own with rg_conf_add_assignor().
+ * Who gets which partition. An assignor is a name and up to three functions; the group's leader runs `assign`
+ * of the one the coordinator chose. range and roundrobin are built in; register your own with
+ * rg_conf_add_assignor().
  *
- * The group is shown as a dense view: members, topics and partitions are indexes from 0, so an assignor needs no maps and
- * no Kafka types. The view belongs to regroup and lives until the call returns. */
+ * The group is shown as a dense view: members, topics and partitions are indexes from 0, so an assignor needs no
+ * maps and no Kafka types. The view belongs to regroup and lives until the call returns. */
 
 #include <regroup/error.h>
 #include <stddef.h>
@@ -67,8 +68,9 @@ typedef struct rg_group {
 /** The answer, filled by `assign` through the functions below. Every member is in it from the start, with nothing. */
 typedef struct rg_plan rg_plan;
 
-/** Gives a partition to a member. RG_OK, RG_ERR_INVALID (an index is out of range; nothing given) or RG_ERR_MEMORY. That
- * each partition is given once and only to members that subscribe to its topic is checked after `assign` returned. */
+/** Gives a partition to a member. RG_OK, RG_ERR_INVALID (an index is out of range; nothing given) or RG_ERR_MEMORY.
+ * That each partition is given once and only to members that subscribe to its topic is checked after `assign`
+ * returned. */
 RG_API rg_err rg_plan_give(rg_plan *plan, int32_t member, int32_t topic, int32_t partition);
 
 /** Gives `count` partitions first, first+1, … of one topic: as rg_plan_give() for each, and cheaper. */
@@ -77,8 +79,8 @@ RG_API rg_err rg_plan_give_range(rg_plan *plan, int32_t member, int32_t topic, i
 /** Attaches bytes to a member's assignment, copied; its `on_assignment` gets them. RG_OK, RG_ERR_INVALID or RG_ERR_MEMORY. */
 RG_API rg_err rg_plan_set_userdata(rg_plan *plan, int32_t member, const void *data, size_t len);
 
-/** How a member gives up what it owns (KIP-429). Eager: everything, before it joins. Cooperative: only what the new plan
- * takes away, after it. */
+/** How a member gives up what it owns (KIP-429). Eager: everything, before it joins. Cooperative: only what the new
+ * plan takes away, after it. */
 enum { RG_EAGER = 1, RG_COOPERATIVE = 2 };
 
 /** What a member got. */
@@ -93,8 +95,8 @@ typedef struct rg_assignment {
 	const char *member_id;
 } rg_assignment;
 
-/** An assignor. All functions run on the thread that is inside rg_consumer_poll() (or close, unsubscribe); heartbeats go
- * on meanwhile. They must not call into the consumer, except to read. */
+/** An assignor. All functions run on the thread that is inside rg_consumer_poll() (or close, unsubscribe);
+ * heartbeats go on meanwhile. They must not call into the consumer, except to read. */
 typedef struct rg_assignor {
 	size_t size;      /**< sizeof(rg_assignor): lets later versions append */
 	const char *name; /**< as in partition.assignment.strategy and on the wire; 1 to 255 bytes */
@@ -114,9 +116,9 @@ typedef struct rg_assignor {
 	void (*on_assignment)(const rg_assignment *assignment, void *user);
 } rg_assignor;
 
-/** The built-in assignor with this name (or the name of Java's class), to call or to wrap: register a copy with your own
- * `assign` around it under the same name, and consumers of that configuration run yours. Its functions ignore `user`. A
- * constant; NULL: there is none. Any thread. */
+/** The built-in assignor with this name (or the name of Java's class), to call or to wrap: register a copy with your
+ * own `assign` around it under the same name, and consumers of that configuration run yours. Its functions ignore
+ * `user`. A constant; NULL: there is none. Any thread. */
 RG_API const rg_assignor *rg_assignor_builtin(const char *name);
 
 #ifdef __cplusplus
