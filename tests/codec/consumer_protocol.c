@@ -130,7 +130,8 @@ static const struct {
 	{"0000 ffffffff ffffffff",
 	 "ConsumerProtocolSubscription v0, topics at byte 2: null, which this version does not allow"},
 	{"0000 7fffffff 0001 61",
-	 "ConsumerProtocolSubscription v0, topics at byte 2: 2147483647 elements of at least 2 bytes, but only 3 are left"},
+	 "ConsumerProtocolSubscription v0, topics at byte 2: "
+	 "2147483647 elements of at least 2 bytes, but only 3 are left"},
 	{"0000 00000001 ffff ffffffff",
 	 "ConsumerProtocolSubscription v0, topics[0] at byte 6: null, which this version does not allow"},
 	{"0001 00000000 ffffffff 00000001 0001 61 80000000",
@@ -138,7 +139,8 @@ static const struct {
 	{"0008 00000000 ffffffff 00000000 00000001 0009 61",
 	 "ConsumerProtocolSubscription v3, rackId at byte 18: length 9, but only 1 bytes are left"},
 	{"474554202f20485454502f312e310d0a",
-	 "ConsumerProtocolSubscription v3, topics at byte 2: 1411395360 elements of at least 2 bytes, but only 10 are left"},
+	 "ConsumerProtocolSubscription v3, topics at byte 2: "
+	 "1411395360 elements of at least 2 bytes, but only 10 are left"},
 };
 
 /* bugs 12: garbage from one member is refused with a reason; the leader goes on with the others. */
@@ -160,7 +162,8 @@ START_TEST(negative_partitions_are_passed_on)
 	struct rg__consumer_protocol_assignment a;
 	struct rg__consumer_protocol_topic_partition *topics;
 
-	ck_assert(rg__assignment_decode(hex("0000 00000001 0001 61 00000001 ffffffff ffffffff"), &arena, &a, NULL, &err));
+	ck_assert(rg__assignment_decode(hex("0000 00000001 0001 61 00000001 ffffffff ffffffff"), &arena, &a, NULL,
+					&err));
 	topics = RG__ITEMS(struct rg__consumer_protocol_topic_partition, a.assigned_partitions);
 	ck_assert_int_eq(RG__ITEMS(int32_t, topics[0].partitions)[0], -1);
 }
@@ -175,7 +178,8 @@ START_TEST(sticky_userdata_of_both_versions)
 	ck_assert(rg__sticky_user_data_decode(hex("00000001 0001 61 00000001 00000004"), &arena, &user_data, &err));
 	ck_assert_int_eq(user_data.previous_assignment.count, 1);
 	ck_assert_int_eq(user_data.generation, -1);
-	ck_assert(rg__sticky_user_data_decode(hex("00000001 0001 61 00000001 00000004 0000002a"), &arena, &user_data, &err));
+	ck_assert(rg__sticky_user_data_decode(hex("00000001 0001 61 00000001 00000004 0000002a"), &arena, &user_data,
+					      &err));
 	ck_assert_int_eq(user_data.generation, 42);
 	ck_assert(rg__sticky_user_data_encode(&user_data, &out, &err));
 	ck_assert(rg__bytes_equal(rg__buf_view(&out), hex("00000001 0001 61 00000001 00000004 0000002a")));

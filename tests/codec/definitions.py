@@ -3,8 +3,8 @@
 
 usage: definitions.py DUMP_TABLES
 
-The jar is $REGROUP_KAFKA_CLIENTS_JAR, or one that lies in the cache; with REQUIRE_BROKER=1 it is fetched, and not having
-it is a failure. Otherwise the test is skipped (77).
+The jar is $REGROUP_KAFKA_CLIENTS_JAR, or one that lies in the cache; with REQUIRE_BROKER=1 it is fetched, and not
+having it is a failure. Otherwise the test is skipped (77).
 """
 import glob
 import json

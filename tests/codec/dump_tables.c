@@ -24,11 +24,13 @@ static json_t *dump_fields(const struct rg__fields *fields)
 	for (int i = 0; i < fields->count; i++) {
 		const struct rg__field *field = &fields->items[i];
 		bool array = field->type == RG__ARRAY;
-		json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:b, s:i, s:b, s:b, s:i, s:b, s:I}", "name", field->name, "type",
+		json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:b, s:i}", "name", field->name, "type",
 					type_name(field->type), "first", field->first, "last", field->last, "nullable",
-					field->nullable, "nullable_first", field->nullable_first, "ignorable",
-					field->ignorable, "tagged", field->tagged, "tag", field->tag, "plain_string",
-					field->plain_string, "fallback", (json_int_t)field->fallback);
+					field->nullable, "nullable_first", field->nullable_first);
+
+		json_object_update_new(row, json_pack("{s:b, s:b, s:i, s:b, s:I}", "ignorable", field->ignorable,
+						      "tagged", field->tagged, "tag", field->tag, "plain_string",
+						      field->plain_string, "fallback", (json_int_t)field->fallback));
 
 		if (array)
 			json_object_set_new(row, "element", json_string(type_name(field->element)));

@@ -241,14 +241,15 @@ START_TEST(tagged_fields_in_any_order)
 	struct rg__api_versions_response response;
 
 	ck_assert(rg__decode(&rg__api_versions_response_fields, 3,
-			     hex(API_VERSIONS_V3 "04 03 01 01 63 02 abcd 01 08 0000000000000005 01 08 0000000000000006"),
+			     hex(API_VERSIONS_V3 "04 03 01 01 63 02 abcd"
+						 "01 08 0000000000000005 01 08 0000000000000006"),
 			     &arena, &response, NULL, &err));
 	ck_assert_int_eq(response.finalized_features_epoch, 6);
 	ck_assert(response.zk_migration_ready);
 	ck_assert_int_eq(response.supported_features.count, 0);
 	/* not in the body at all before version 3 */
-	ck_assert(rg__decode(&rg__api_versions_response_fields, 2, hex("0000 00000000 00000000"), &arena, &response, NULL,
-			     &err));
+	ck_assert(rg__decode(&rg__api_versions_response_fields, 2, hex("0000 00000000 00000000"), &arena, &response,
+			     NULL, &err));
 	ck_assert_int_eq(response.finalized_features_epoch, -1);
 }
 END_TEST
@@ -337,7 +338,8 @@ START_TEST(a_message_that_cannot_be_encoded)
 	ck_assert_uint_eq(out.len, 0);
 	/* the frame of a refused message is taken back as a whole */
 	ck_assert(rg__buf_append_str(&out, "before"));
-	ck_assert(!rg__encode_request(rg__api_by_key(RG__API_JOIN_GROUP), 5, 1, rg__bytes_of("me"), &request, &out, &err));
+	ck_assert(!rg__encode_request(rg__api_by_key(RG__API_JOIN_GROUP), 5, 1, rg__bytes_of("me"), &request, &out,
+				      &err));
 	ck_assert(rg__bytes_is(rg__buf_view(&out), "before"));
 	ck_assert(!rg__encode_request(rg__api_by_key(RG__API_JOIN_GROUP), 5, 1, (struct rg__bytes){long_string, 40000},
 				      &request, &out, &err));
@@ -373,7 +375,8 @@ START_TEST(printing_escapes)
 	ck_assert(rg__print(&rg__join_group_request_fields, 5, &request, &out));
 	ck_assert(rg__buf_append(&out, "", 1));
 	ck_assert_str_eq((const char *)out.data,
-			 "{\"groupId\":\"g\",\"sessionTimeoutMs\":0,\"rebalanceTimeoutMs\":-1,\"memberId\":\"a\\\"\\\\\\u000a"
+			 "{\"groupId\":\"g\",\"sessionTimeoutMs\":0,\"rebalanceTimeoutMs\":-1,"
+			 "\"memberId\":\"a\\\"\\\\\\u000a"
 			 "\\u007f\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
 			 "\xf0\x9f\x92\xa9\xef\xbf\xbd\xef\xbf\xbd\",\"groupInstanceId\":null,\"protocolType\":\"\","
 			 "\"protocols\":[{\"name\":\"range\",\"metadata\":\"AP8Q\"}]}");

@@ -89,7 +89,8 @@ static void sync_group(int32_t members, int32_t partitions)
 
 	must(parts && numbers, "calloc");
 	rg__fields_init(api->request, &request);
-	must(rg__array_init(&rg__sync_group_request_assignment_fields, members, &arena, &request.assignments), "members");
+	must(rg__array_init(&rg__sync_group_request_assignment_fields, members, &arena, &request.assignments),
+	     "members");
 	double start = now_ms();
 
 	for (int32_t i = 0; i < members; i++) {

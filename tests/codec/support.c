@@ -13,8 +13,8 @@
 static const struct message others[] = {
 	{"RequestHeader", &rg__request_header_fields, 1, 2, -1, true},
 	{"ResponseHeader", &rg__response_header_fields, 0, 1, -1, true},
-	{"ConsumerProtocolSubscription", &rg__consumer_protocol_subscription_fields, 0, RG__CONSUMER_PROTOCOL_LAST, -1, true},
-	{"ConsumerProtocolAssignment", &rg__consumer_protocol_assignment_fields, 0, RG__CONSUMER_PROTOCOL_LAST, -1, true},
+	{"ConsumerProtocolSubscription", &rg__consumer_protocol_subscription_fields, 0, 3, -1, true},
+	{"ConsumerProtocolAssignment", &rg__consumer_protocol_assignment_fields, 0, 3, -1, true},
 	{"StickyUserData", &rg__sticky_user_data_fields, 0, 1, -1, false},
 	{"CooperativeStickyUserData", &rg__cooperative_sticky_user_data_fields, 0, 0, -1, false},
 };

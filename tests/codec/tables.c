@@ -36,7 +36,8 @@ static void walk_fields(struct walk *walk, const struct rg__fields *fields)
 			const struct rg__field *other = &fields->items[k];
 			size_t other_size = rg__type_size(other->type, other->fields);
 
-			ck_assert_msg(field->offset >= other->offset + other_size || other->offset >= field->offset + size,
+			ck_assert_msg(field->offset >= other->offset + other_size ||
+					      other->offset >= field->offset + size,
 				      "%s: %s and %s share bytes", fields->name, field->name, other->name);
 		}
 		if (field->tagged) {

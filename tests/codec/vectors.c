@@ -36,8 +36,8 @@ START_TEST(every_version_of_every_message_has_its_fixtures)
 		struct message message = message_at(i);
 
 		for (int version = message.first; version <= message.last; version++, looked_at++) {
-			ck_assert_msg(has_vector(&message, version, "filled"), "%s v%d: no filled fixture", message.name,
-				      version);
+			ck_assert_msg(has_vector(&message, version, "filled"), "%s v%d: no filled fixture",
+				      message.name, version);
 			ck_assert_msg(!message.kafka || has_vector(&message, version, "empty"),
 				      "%s v%d: no empty fixture", message.name, version);
 		}
@@ -71,8 +71,8 @@ START_TEST(decoded_values_are_kafkas)
 		json_t *kafkas = json_loads(v->json, 0, &where);
 
 		ck_assert_ptr_nonnull(kafkas);
-		ck_assert_msg(json_equal(ours, kafkas), "%s v%d %s:\nours   %.*s\nKafka's %s", v->message.name, v->version,
-			      v->kind, (int)text.len, (const char *)text.data, v->json);
+		ck_assert_msg(json_equal(ours, kafkas), "%s v%d %s:\nours   %.*s\nKafka's %s", v->message.name,
+			      v->version, v->kind, (int)text.len, (const char *)text.data, v->json);
 		json_decref(ours);
 		json_decref(kafkas);
 		rg__buf_free(&text);

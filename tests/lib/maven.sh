@@ -18,8 +18,8 @@ maven_fetch() {
 		work=$(mktemp -d) || exit 1
 		trap 'rm -rf "$work"' EXIT
 		{
-			echo '<project><modelVersion>4.0.0</modelVersion><groupId>regroup</groupId><artifactId>jars</artifactId>'
-			echo '<version>1</version><dependencies>'
+			echo '<project><modelVersion>4.0.0</modelVersion><groupId>regroup</groupId>'
+			echo '<artifactId>jars</artifactId><version>1</version><dependencies>'
 			for artifact; do
 				echo "$artifact" | {
 					IFS=: read -r group name version
@@ -42,7 +42,8 @@ maven_fetch() {
 # dependency), fetching it if it must.
 kafka_clients_dir() {
 	maven_fetch "$regroup_cache/kafka-clients-$kafka_version" "org.apache.kafka:kafka-clients:$kafka_version" \
-		com.fasterxml.jackson.core:jackson-databind:2.16.2 com.fasterxml.jackson.datatype:jackson-datatype-jdk8:2.16.2 \
+		com.fasterxml.jackson.core:jackson-databind:2.16.2 \
+		com.fasterxml.jackson.datatype:jackson-datatype-jdk8:2.16.2 \
 		org.slf4j:slf4j-nop:1.7.36 && echo "$regroup_cache/kafka-clients-$kafka_version"
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the fixtures beside it, one file per message, with the classes Kafka generates from its own message definitions.
-// Values are not chosen here message by message: a filled message is made from the definition in the jar, so that a field
-// Kafka adds cannot be forgotten. See make.sh for how it is run.
+// Writes the fixtures beside it, one file per message, with the classes Kafka generates from its message definitions.
+// Values are not chosen here message by message: a filled message is made from the definition in the jar, so that a
+// field Kafka adds cannot be forgotten. See make.sh for how it is run.
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -27,7 +27,6 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
@@ -103,7 +102,8 @@ public final class Vectors {
                     // Non-ASCII, and now and then longer than one byte of a varint can say.
                     return NODES.textNode(key + "-" + n + "-\u00e9\u20ac\"" + (n % 5 == 0 ? "x".repeat(200) : ""));
                 case "bytes":
-                    return NODES.textNode(Base64.getEncoder().encodeToString(new byte[] {0, (byte) n, -1, '"', (byte) (n % 7)}));
+                    byte[] bytes = {0, (byte) n, -1, '"', (byte) (n % 7)};
+                    return NODES.textNode(Base64.getEncoder().encodeToString(bytes));
                 default:
                     return struct(field.get("fields"));
             }
@@ -116,20 +116,23 @@ public final class Vectors {
         }
     }
 
-    private static void line(PrintWriter out, int version, String kind, ByteBuffer bytes, JsonNode json) throws Exception {
+    private static void line(PrintWriter out, int version, String kind, ByteBuffer bytes, JsonNode json)
+            throws Exception {
         byte[] copy = new byte[bytes.remaining()];
         bytes.duplicate().get(copy);
-        out.println(version + "\t" + kind + "\t" + HexFormat.of().formatHex(copy) + "\t" + JSON.writeValueAsString(json));
+        String hex = HexFormat.of().formatHex(copy);
+        out.println(version + "\t" + kind + "\t" + hex + "\t" + JSON.writeValueAsString(json));
     }
 
     private static PrintWriter file(String name) throws Exception {
-        PrintWriter out = new PrintWriter(Files.newBufferedWriter(directory.resolve(name + ".txt"), StandardCharsets.UTF_8));
-        out.println("# " + name + ": version, kind, bytes, what Kafka's JSON converter makes of it. Written by make.sh.");
+        PrintWriter out = new PrintWriter(Files.newBufferedWriter(directory.resolve(name + ".txt")));
+        out.println("# " + name + ": version, kind, bytes, what Kafka's JSON converter makes of it. From make.sh.");
         return out;
     }
 
     private static void message(String name, int first, int last, boolean prefixed) throws Exception {
-        Class<?> data = Class.forName("org.apache.kafka.common.message." + name + (name.startsWith("Consumer") ? "" : "Data"));
+        String className = name + (name.startsWith("Consumer") ? "" : "Data");
+        Class<?> data = Class.forName("org.apache.kafka.common.message." + className);
         Class<?> converter = Class.forName(data.getName() + "JsonConverter");
         try (PrintWriter out = file(name)) {
             for (short version = (short) first; version <= last; version++) {
@@ -145,14 +148,14 @@ public final class Vectors {
                     Message message = (Message) messages[i];
                     ByteBuffer bytes = prefixed ? MessageUtil.toVersionPrefixedByteBuffer(version, message)
                                                 : MessageUtil.toByteBufferAccessor(message, version).buffer();
-                    JsonNode json = (JsonNode) converter.getMethod("write", data, short.class).invoke(null, message, version);
-                    line(out, version, kinds[i], bytes, json);
+                    Object json = converter.getMethod("write", data, short.class).invoke(null, message, version);
+                    line(out, version, kinds[i], bytes, (JsonNode) json);
                 }
             }
         }
     }
 
-    /** Which header goes with which version of an API: not in the definitions, but in Kafka's generated ApiMessageType. */
+    /** Which header goes with which version of an API: in no definition, only in Kafka's generated ApiMessageType. */
     private static void headers(PrintWriter out, String name, int first, int last) {
         short key = ApiKeys.valueOf(name.replaceAll("(?<=[a-z])([A-Z])", "_$1").toUpperCase()).id;
         for (short version = (short) first; version <= last; version++)
@@ -171,7 +174,8 @@ public final class Vectors {
         ObjectNode generation = NODES.objectNode().put("generation", 42);
         ObjectNode sticky = NODES.objectNode();
         ArrayNode topics = sticky.putArray("previousAssignment");
-        topics.addObject().put("topic", "returns").putArray("partitions").add(3); // in the order the assignor writes them
+        // in the order the assignor writes them
+        topics.addObject().put("topic", "returns").putArray("partitions").add(3);
         topics.addObject().put("topic", "orders").putArray("partitions").add(0).add(7);
 
         try (PrintWriter out = file("StickyUserData")) {
@@ -208,7 +212,7 @@ public final class Vectors {
     public static void main(String[] args) throws Exception {
         directory = Path.of(args[0]);
         try (PrintWriter headers = new PrintWriter(Files.newBufferedWriter(directory.resolve("headers.txt")))) {
-            headers.println("# API key, its version, version of the request header, version of the response header. Written by make.sh.");
+            headers.println("# API key and version, versions of the request and response header. From make.sh.");
             for (int i = 1; i < args.length; i++) {
                 String[] parts = args[i].split("[:-]");
                 int first = Integer.parseInt(parts[1]), last = Integer.parseInt(parts[2]);

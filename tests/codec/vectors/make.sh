@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Writes the fixtures in this directory anew, with Kafka's own classes. Needs Java 17 or newer, and Maven the first time.
-# The versions are those we speak; kafka-clients 4.1.2 has all of them. (It has no longer OffsetCommit 0-1 and OffsetFetch
-# 0, removed by KIP-896; we do not speak them either.)
+# Writes the fixtures in this directory anew, with Kafka's own classes. Needs Java 17 or newer, and Maven the first
+# time. The versions are those we speak; kafka-clients 4.1.2 has all of them. (OffsetCommit 0-1 and OffsetFetch 0 are
+# gone from it with KIP-896; we do not speak them either.)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../lib/maven.sh"
