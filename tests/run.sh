@@ -51,15 +51,19 @@ test "$warnings" -eq 0 || grep 'warning:' "$BUILD_DIR/ninja.log"
 
 # For sanitizers, and without effect elsewhere. Check must not fork under them: a leak or race in a child would be told twice
 # or not at all, and TSan knows no fork of a threaded process.
-wrapper=''
+wrapper='' slower=1
 case $(meson introspect "$BUILD_DIR" --buildoptions |
 	python3 -c 'import json, sys; print(*(o["value"] for o in json.load(sys.stdin) if o["name"] == "b_sanitize"))') in
 *thread*)
 	export CK_FORK=no
+	slower=10
 	# Its shadow memory does not fit every layout that randomization may choose.
 	if setarch -R true 2>/dev/null; then wrapper='setarch -R'; fi
 	;;
-*address*) export CK_FORK=no ;;
+*address*)
+	export CK_FORK=no
+	slower=5
+	;;
 esac
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}"
@@ -75,7 +79,7 @@ run_suites() { # LOG_NAME SUITE…
 		chosen="$chosen --suite $suite"
 	done
 	# shellcheck disable=SC2086 # words on purpose
-	meson test -C "$BUILD_DIR" --no-rebuild --print-errorlogs --logbase "$log" ${wrapper:+--wrapper "$wrapper"} $chosen \
+	$wrapper meson test -C "$BUILD_DIR" --no-rebuild --print-errorlogs --timeout-multiplier $slower --logbase "$log" $chosen \
 		</dev/null || failed=1
 	test ! -e "$BUILD_DIR/meson-logs/$log.json" || logs="$logs $BUILD_DIR/meson-logs/$log.json"
 }
