@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "common.h"
+
+#include "format.h"
+#include "rebalance.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CLOSE_MS = 5000, POLL_MS = 100, USAGE = 2 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/* The first signal asks for an orderly end; a second one, if that takes too long, has its usual effect. */
+static void watch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+void app_sleep(int ms)
+{
+	int64_t until = now_ms() + ms;
+
+	for (int64_t left = ms; left > 0 && !stop; left = until - now_ms())
+		nanosleep(&(struct timespec){.tv_nsec = (left < 20 ? left : 20) * 1000000}, NULL);
+}
+
+void app_say(const struct app *app, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	flockfile(stderr);
+	fprintf(stderr, "%s: ", app->name);
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+	va_end(args);
+}
+
+/* --- Options ------------------------------------------------------------------------------------------------------ */
+
+static _Noreturn void refuse(const struct app *app, const char *format, const char *word)
+{
+	fprintf(stderr, "%s: ", app->name);
+	fprintf(stderr, format, word);
+	fprintf(stderr, "\n%s: --help lists the options\n", app->name);
+	exit(USAGE);
+}
+
+static long long number(const struct app *app, const char *option, const char *text, long long min, long long max)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (end == text || *end || errno || value < min || value > max) {
+		app_say(app, "%s: \"%s\" is not accepted: a whole number from %lld to %lld", option, text, min, max);
+		exit(USAGE);
+	}
+	return value;
+}
+
+static void set(const struct app *app, const char *name, const char *value)
+{
+	rg_error error;
+
+	if (rg_conf_set(app->conf, name, value, &error))
+		refuse(app, "%s", error.text);
+}
+
+static void set_pair(const struct app *app, char *pair)
+{
+	char *equals = strchr(pair, '=');
+
+	if (!equals)
+		refuse(app, "-X %s: key=value is needed", pair);
+	*equals = '\0';
+	set(app, pair, equals + 1);
+	*equals = '=';
+}
+
+static void read_topics(struct app *app, char *list)
+{
+	for (char *topic = strtok(list, ","); topic; topic = strtok(NULL, ",")) {
+		const char **grown = realloc(app->topics, (app->topic_count + 1) * sizeof(*grown));
+
+		if (!grown)
+			refuse(app, "%s", "out of memory");
+		app->topics = grown;
+		app->topics[app->topic_count++] = topic;
+	}
+}
+
+static FILE *open_events(const struct app *app, const char *path)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "w") : stdout;
+
+	if (!file) {
+		app_say(app, "--events %s: %s", path, strerror(errno));
+		exit(1);
+	}
+	return file;
+}
+
+enum { EVENTS = 256, DELAY_CALLBACK, DELAY_ASSIGN, STALL_AFTER, HELP };
+
+static const struct option long_options[] = {
+	{"events", required_argument, NULL, EVENTS},
+	{"delay-callback", required_argument, NULL, DELAY_CALLBACK},
+	{"delay-assign", required_argument, NULL, DELAY_ASSIGN},
+	{"stall-after", required_argument, NULL, STALL_AFTER},
+	{"help", no_argument, NULL, HELP},
+	{NULL, 0, NULL, 0},
+};
+
+static void take_option(struct app *app, int option, char *value)
+{
+	switch (option) {
+	case 'b':
+		set(app, "bootstrap.servers", value);
+		break;
+	case 'g':
+		set(app, "group.id", value);
+		break;
+	case 't':
+		read_topics(app, value);
+		break;
+	case 'a':
+		set(app, "partition.assignment.strategy", value);
+		break;
+	case 'X':
+		set_pair(app, value);
+		break;
+	case 'f':
+		if (format_fault(value))
+			refuse(app, "-f: not a format: %s", format_fault(value));
+		app->format = value;
+		break;
+	case 'c':
+		app->count = number(app, "-c", value, 1, LLONG_MAX);
+		break;
+	case 'e':
+		app->exit_at_end = true;
+		break;
+	case EVENTS:
+		app->events = open_events(app, value);
+		break;
+	case DELAY_CALLBACK:
+		app->delay_callback_ms = (int)number(app, "--delay-callback", value, 0, INT_MAX);
+		break;
+	case DELAY_ASSIGN:
+		app->delay_assign_ms = (int)number(app, "--delay-assign", value, 0, INT_MAX);
+		break;
+	case STALL_AFTER:
+		app->stall_after_ms = (int)number(app, "--stall-after", value, 0, INT_MAX);
+		break;
+	case HELP:
+		fputs(app->help, stdout);
+		exit(fflush(stdout) ? 1 : 0);
+	default:
+		/* getopt has said which option it is about. */
+		fprintf(stderr, "%s: --help lists the options\n", app->name);
+		exit(USAGE);
+	}
+}
+
+void app_options(struct app *app, int argc, char **argv)
+{
+	const char *letters = app->prints_records ? "b:g:t:a:X:f:c:e" : "b:g:t:a:X:";
+	int option;
+
+	app->conf = rg_conf_new();
+	if (!app->conf)
+		refuse(app, "%s", "out of memory");
+	app->format = "%s\n";
+	app->stall_after_ms = -1;
+	if (!app->prints_records) /* what nobody has seen must not be committed */
+		set(app, "enable.auto.commit", "false");
+	while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
+		take_option(app, option, optarg);
+	if (optind < argc)
+		refuse(app, "\"%s\" belongs to no option", argv[optind]);
+	if (!app->topic_count)
+		refuse(app, "%s", "-t: at least one topic is needed");
+	if (app->exit_at_end)
+		set(app, "enable.partition.eof", "true");
+}
+
+/* --- Life --------------------------------------------------------------------------------------------------------- */
+
+/* Called on regroup's thread or ours, one call at a time. Flushed, so that whoever reads the file sees what has happened. */
+static void write_event(void *user, const char *json)
+{
+	struct app *app = user;
+
+	if (fprintf(app->events, "%s\n", json) < 0 || fflush(app->events))
+		app_say(app, "--events: %s", strerror(errno));
+}
+
+/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. */
+static void write_log(void *user, int level, const char *facility, const char *line)
+{
+	(void)facility;
+	if (level == 4)
+		app_say(user, "warning: %s", line);
+}
+
+static _Noreturn void give_up(const struct app *app, const rg_error *error)
+{
+	app_say(app, "%s", error->text);
+	exit(error->code == RG_ERR_INVALID ? USAGE : 1);
+}
+
+void app_start(struct app *app)
+{
+	rg_error error;
+
+	watch_signals();
+	rg_conf_set_log(app->conf, write_log, app);
+	if (app->events)
+		rg_conf_set_events(app->conf, write_event, app);
+	if (app->delay_assign_ms && rebalance_slow_assignors(app, &error))
+		give_up(app, &error);
+	if (rg_consumer_new(&app->consumer, app->conf, &error))
+		give_up(app, &error);
+	if (rg_consumer_subscribe(app->consumer, app->topics, app->topic_count, &rebalance_listener, app, &error))
+		give_up(app, &error);
+	app->stalls_at_ms = now_ms() + app->stall_after_ms;
+}
+
+bool app_goes_on(const struct app *app)
+{
+	return !stop && !app->failed;
+}
+
+rd_kafka_message_t *app_poll(struct app *app)
+{
+	rd_kafka_message_t *message;
+	rg_error error;
+
+	/* An application that hangs: its heartbeats go on, it does not poll, and only a signal ends it. */
+	if (app->stall_after_ms >= 0 && now_ms() >= app->stalls_at_ms) {
+		app_sleep(INT_MAX);
+		return NULL;
+	}
+	message = rg_consumer_poll(app->consumer, POLL_MS, &error);
+	if (error.code) {
+		app_say(app, "%s", error.text);
+		app->failed = rg_consumer_failed(app->consumer);
+	}
+	return message;
+}
+
+int app_end(struct app *app)
+{
+	bool asked = stop;
+	rg_error error;
+	int code = app->failed;
+
+	if (rg_consumer_close(app->consumer, RG_CLOSE_DEFAULT, CLOSE_MS, &error)) {
+		app_say(app, "%s", error.text);
+		/* Whoever was asked to go has gone; else it matters whether the last commit got through. */
+		code = code || !asked;
+	}
+	rg_consumer_free(app->consumer);
+	rg_conf_free(app->conf);
+	free(app->topics);
+	if (app->events && app->events != stdout)
+		fclose(app->events);
+	return code;
+}
