@@ -49,6 +49,8 @@ struct rg__machine {
 	bool heartbeats_on;
 	bool grace_used;      /* the end of the session was put off since the coordinator last proved that it has us */
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
+	int64_t found_at; /* when the coordinator became known */
+	bool coordinator_good; /* it answered since then as a coordinator does */
 
 	/* How often in a row. */
 	unsigned find_failures, heartbeat_failures;

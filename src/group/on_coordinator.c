@@ -10,7 +10,7 @@ static int64_t find_pause_us(struct rg__machine *machine)
 
 /* The connection is of no use any more. That alone does not end a membership: Stable stays Stable, and a rebalance goes on
  * once the coordinator is known again. The first look-up goes out at once; while look-ups keep naming a broker that does
- * not do (librdkafka 3396), the pauses grow. */
+ * not do (librdkafka 3396), or one that does for a moment only, the pauses grow. */
 void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions)
 {
 	if (machine->coordinator != RG__COORDINATOR_KNOWN)
@@ -20,6 +20,8 @@ void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg
 	machine->abandoned = false;
 	machine->heartbeat = 0;
 	machine->find_at = now_us;
+	if (machine->coordinator_good && now_us - machine->found_at >= machine->conf.retry_backoff_max_ms * INT64_C(1000))
+		machine->find_failures = 0;
 	if (machine->find_failures == 0)
 		machine->find_failures = 1;
 	else
@@ -45,6 +47,8 @@ RG__HANDLER(rg__on_find_answered)
 	machine->find = 0;
 	if (!event->err) {
 		rg__move_coordinator(machine, RG__COORDINATOR_KNOWN);
+		machine->found_at = now_us;
+		machine->coordinator_good = false;
 		if (machine->heartbeats_on)
 			machine->heartbeat_at = now_us; /* it may have forgotten us: ask */
 		return;

@@ -21,7 +21,7 @@ static void alive(struct rg__machine *machine)
 	machine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(1000);
 	machine->grace_used = false;
 	machine->heartbeat_failures = 0;
-	machine->find_failures = 0;
+	machine->coordinator_good = true;
 }
 
 static void good(struct rg__machine *machine)

@@ -23,7 +23,7 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 
 static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, struct rg__actions *actions)
 {
-	machine->find_failures = 0;
+	machine->coordinator_good = true;
 	machine->heartbeats_on = true;
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);

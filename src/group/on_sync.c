@@ -17,7 +17,7 @@ static void completed(struct rg__machine *machine, int64_t now_us, struct rg__ac
 	rg__move(machine, RG__STABLE);
 	machine->in_rebalance = false;
 	machine->owns = true;
-	machine->find_failures = 0;
+	machine->coordinator_good = true;
 	machine->reason[0] = '\0';
 	/* The first heartbeat goes out at once and makes the estimate exact. */
 	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);

@@ -29,6 +29,9 @@ static const struct rg__reaction find_coordinator_rows[] = {
 	{15, RG__RETRY, KEEP, KEEP, STAY, RG__ALWAYS},
 	{24, RG__FAIL, KEEP, KEEP, STAY, RG__AT_ONCE},
 	{30, RG__REPORT, KEEP, KEEP, STAY, RG__ALWAYS},
+	/* Who cannot authenticate is told so, and does not knock at every broker with the same password. */
+	{33, RG__REPORT, KEEP, KEEP, STAY, RG__ALWAYS},
+	{58, RG__REPORT, KEEP, KEEP, STAY, RG__ALWAYS},
 	{35, RG__FAIL, KEEP, KEEP, STAY, RG__AT_ONCE},
 	{RG_ERR_UNSUPPORTED, RG__FAIL, KEEP, KEEP, STAY, RG__AT_ONCE},
 	/* The look-up goes to any broker: whatever happened to that one, another may know better. */

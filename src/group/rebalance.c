@@ -80,7 +80,7 @@ void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__reques
 	if (reaction->drop_coordinator)
 		rg__drop_coordinator(machine, now_us, actions);
 	else
-		machine->find_failures = 0; /* the coordinator is the right one: it answered */
+		machine->coordinator_good = true; /* it refused, but it was the right one to ask */
 	if (reaction->verb == RG__REPORT) {
 		machine->held = true;
 		rg__report(machine, request, err, actions);

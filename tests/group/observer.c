@@ -21,15 +21,15 @@ void observer_event(struct observer *observer, int64_t now_us, const struct rg__
 		observer->failed = false;
 		break;
 	case RG__EVENT_PREPARED:
-		if (event->attempt == observer->ask)
+		if (event->attempt && event->attempt == observer->ask)
 			observer->ask = 0;
 		break;
 	case RG__EVENT_JOIN_ANSWERED:
-		if (event->attempt == observer->join)
+		if (event->attempt && event->attempt == observer->join)
 			observer->join = 0;
 		break;
 	case RG__EVENT_FIND_ANSWERED:
-		if (event->attempt == observer->find) {
+		if (event->attempt && event->attempt == observer->find) {
 			observer->find = 0;
 			observer->connected = !event->err;
 		}
@@ -104,6 +104,7 @@ void observer_actions(struct observer *observer, const struct rg__machine *machi
 			break;
 		case RG__DO_FAIL:
 			observer->failed = true;
+			observer->find = 0; /* nobody waits for it any more */
 			break;
 		case RG__DO_LEFT:
 			must(observer, observer->leaving, "left without having been asked to");
