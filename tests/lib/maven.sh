@@ -30,7 +30,7 @@ maven_fetch() {
 			echo '</dependencies></project>'
 		} >"$work/pom.xml"
 		rm -rf "$maven_dir.part"
-		mvn -q -B -Dstyle.color=never -f "$work/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
+		mvn -q -B -f "$work/pom.xml" dependency:copy-dependencies -DincludeScope=runtime \
 			-DoutputDirectory="$maven_dir.part" >&2 || exit 1
 		echo "$*" >"$maven_dir.part/.artifacts"
 		rm -rf "$maven_dir"
