@@ -3,7 +3,11 @@
 """A shared library exports what its symbol file says, and that is what its public headers declare, no more and no less.
 
     symbols.py LIBRARY.so FILE.map HEADER…
+
+A folder stands for all headers in it but the testkit's, which belong to a library of their own.
 """
+import glob
+import os
 import re
 import subprocess
 import sys
@@ -41,7 +45,8 @@ def in_map(path):
 
 def in_headers(paths):
 	names = set()
-	for path in paths:
+	for path in [one for path in paths for one in (glob.glob(path + "/*.h") if os.path.isdir(path) else [path])
+			if path == one or not os.path.basename(one).startswith("testkit")]:
 		with open(path, encoding="utf-8") as file:
 			names.update(DECLARED.findall(code_only(file.read())))
 	return names
