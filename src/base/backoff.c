@@ -22,7 +22,7 @@ int64_t rg__backoff(int64_t first, int64_t max, unsigned failures, struct rg__ra
 		delay = max;
 	if (delay <= 0)
 		return 0;
-	/* 800 … 1200 thousandths */
-	return delay / 1000 * (int64_t)(800 + rg__random_next(random) % 401) +
-	       delay % 1000 * (int64_t)(800 + rg__random_next(random) % 401) / 1000;
+	int64_t thousandths = (int64_t)(800 + rg__random_next(random) % 401);
+
+	return delay / 1000 * thousandths + delay % 1000 * thousandths / 1000;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Heartbeats: when they are sent, what their answers mean. */
 #include "stories.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 START_TEST(the_interval_counts_from_sending)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joining and syncing: the way from Unjoined to Stable with all that brokers and networks put into it. */
 #include "stories.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 START_TEST(a_follower_joins)

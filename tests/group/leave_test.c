@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leaving and closing, in every state. */
 #include "stories.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 START_TEST(a_dynamic_member_leaves)

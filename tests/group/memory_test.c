@@ -2,7 +2,7 @@
 /* The n-th allocation fails, for every n, on the way to Stable and out again: the member recovers by itself. */
 #include "base/alloc.h"
 #include "group/machine.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prepare once, complete once, lost once: whatever happens inside one rebalance. */
 #include "stories.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 START_TEST(not_yet_stable)

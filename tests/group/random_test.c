@@ -4,7 +4,7 @@
 #include "base/backoff.h"
 #include "group/machine.h"
 #include "observer.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 #include <stdio.h>

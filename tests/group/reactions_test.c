@@ -2,7 +2,7 @@
 /* The reaction table against a second one, written from what brokers mean by their codes and what the design decided, and
  * then the machine against that second table: each API, each code, also those nobody has heard of. */
 #include "group/machine.h"
-#include "suite.h"
+#include "../lib/suite.h"
 #include "trace.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which state may follow which, against a second list of the edges. */
 #include "group/machine.h"
-#include "suite.h"
+#include "../lib/suite.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_GROUP_SUITE_H
-#define TESTS_GROUP_SUITE_H
+#ifndef TESTS_LIB_SUITE_H
+#define TESTS_LIB_SUITE_H
 
 #include <check.h>
 #include <stdlib.h>
