@@ -13,9 +13,9 @@ struct rg__endpoint {
 	uint16_t port;
 };
 
-/* Reads "host:port,host2,[::1]:9092": entries separated by commas, blanks around them and empty ones ignored, port 9092
- * where none is given (as librdkafka). RG_ERR_INVALID names the entry and what is wrong with it; RG_ERR_MEMORY. The array
- * is freed with rg__free. */
+/* Reads "host:port,host2,[::1]:9092": entries separated by commas, blanks around them and empty ones ignored, port
+ * 9092 where none is given (as librdkafka). RG_ERR_INVALID names the entry and what is wrong with it;
+ * RG_ERR_MEMORY. The array is freed with rg__free. */
 rg_err rg__bootstrap_parse(const char *list, struct rg__endpoint **ret_endpoints, size_t *ret_count, rg_error *error);
 
 #endif

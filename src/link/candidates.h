@@ -32,18 +32,18 @@ rg_err rg__candidates_init(struct rg__candidates *candidates, const struct rg__e
                            int64_t backoff_ms, int64_t backoff_max_ms, uint64_t seed);
 void rg__candidates_clear(struct rg__candidates *candidates);
 
-/* A broker, instead of one with the same id. RG_ERR_INVALID: negative id, empty or overlong host, unusable port, or more
- * brokers than anybody has. RG_ERR_MEMORY. */
+/* A broker, instead of one with the same id. RG_ERR_INVALID: negative id, empty or overlong host, unusable port,
+ * or more brokers than anybody has. RG_ERR_MEMORY. */
 rg_err rg__candidates_learn(struct rg__candidates *candidates, int32_t node_id, const char *host, size_t host_len,
                             int32_t port);
 /* To learn a whole list: forget, learn each, tidy. What is in both lists keeps its backoff. */
 void rg__candidates_forget(struct rg__candidates *candidates); /* no address is a known broker any more */
-void rg__candidates_tidy(struct rg__candidates *candidates);   /* drops what is neither a broker nor a bootstrap address */
+void rg__candidates_tidy(struct rg__candidates *candidates);   /* drops what is neither a broker nor bootstrap */
 const struct rg__candidate *rg__candidates_node(const struct rg__candidates *candidates, int32_t node_id);
 
-/* The next to try: a known broker that has not failed since it last worked; else, of all addresses whose backoff is over,
- * the one not tried for longest (KIP-899: when no broker works, the bootstrap addresses have their turn). NULL: none yet,
- * *ret_at_us says when. */
+/* The next to try: a known broker that has not failed since it last worked; else, of all addresses whose backoff
+ * is over, the one not tried for longest (KIP-899: when no broker works, the bootstrap addresses have their turn).
+ * NULL: none yet, *ret_at_us says when. */
 struct rg__candidate *rg__candidates_next(struct rg__candidates *candidates, int64_t now_us, int64_t *ret_at_us);
 
 /* How an attempt went, by address, for the array may have changed meanwhile. */

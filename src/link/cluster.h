@@ -2,10 +2,10 @@
 #ifndef RG__LINK_CLUSTER_H
 #define RG__LINK_CLUSTER_H
 
-/* Requests that any broker can answer (Metadata, FindCoordinator), over one connection to whichever broker works: the
- * known ones in turn, and the bootstrap addresses when none of those does (KIP-899). Each address has a backoff of its own
- * that grows with its failures, so a cluster that is down costs a bounded number of attempts. Connects when there is
- * something to ask, and keeps the connection. The rules of io.h hold. */
+/* Requests that any broker can answer (Metadata, FindCoordinator), over one connection to whichever broker works:
+ * the known ones in turn, and the bootstrap addresses when none of those does (KIP-899). Each address has a
+ * backoff of its own that grows with its failures, so a cluster that is down costs a bounded number of attempts.
+ * Connects when there is something to ask, and keeps the connection. The rules of io.h hold. */
 
 #include "link/link.h"
 
@@ -22,19 +22,21 @@ struct rg__cluster_conf {
 void rg__cluster_conf_init(struct rg__cluster_conf *ret_conf);
 
 struct rg__cluster_events {
-	/* An attempt to connect failed: "host:port: cause". For telling the user; the cluster goes on by itself. May be NULL. */
+	/* An attempt to connect failed: "host:port: cause". For telling the user; the cluster goes on by itself. May be
+	 * NULL. */
 	void (*failed)(void *user, const rg_error *error);
 	void (*up)(void *user, const char *broker); /* connected to "host:port". May be NULL. */
 };
 
-/* RG_ERR_INVALID: the bootstrap list, with its faulty entry in the text. RG_ERR_MEMORY. conf and events must outlive it. */
+/* RG_ERR_INVALID: the bootstrap list, with its faulty entry in the text. RG_ERR_MEMORY. conf and events must
+ * outlive it. */
 rg_err rg__cluster_new(struct rg__io *io, const struct rg__cluster_conf *conf, const struct rg__cluster_events *events,
                        void *user, struct rg__cluster **ret_cluster, rg_error *error);
 void rg__cluster_free(struct rg__cluster *cluster); /* NULL is fine; requests are dropped without `done` */
 
-/* As rg__link_request, in any state. Waits (up to its timeout) until a broker is reachable; a timeout's text holds the last
- * failure. When the connection breaks after the request was sent, `done` gets that error: whether to repeat is the
- * caller's decision. RG_ERR_INVALID, RG_ERR_STATE (queue full), RG_ERR_MEMORY. */
+/* As rg__link_request, in any state. Waits (up to its timeout) until a broker is reachable; a timeout's text holds
+ * the last failure. When the connection breaks after the request was sent, `done` gets that error: whether to
+ * repeat is the caller's decision. RG_ERR_INVALID, RG_ERR_STATE (queue full), RG_ERR_MEMORY. */
 rg_err rg__cluster_request(struct rg__cluster *cluster, const struct rg__call *call, rg__request_id *ret_id);
 void rg__cluster_cancel(struct rg__cluster *cluster, rg__request_id id);
 

@@ -2,8 +2,8 @@
 #ifndef RG__LINK_INTERNAL_H
 #define RG__LINK_INTERNAL_H
 
-/* What the files of a link share: link.c is the life of the connection, handshake.c the agreement on versions, receive.c
- * turns bytes into answers, requests.c keeps the requests. */
+/* What the files of a link share: link.c is the life of the connection, handshake.c the agreement on versions,
+ * receive.c turns bytes into answers, requests.c keeps the requests. */
 
 #include "link/link.h"
 
@@ -21,8 +21,8 @@ enum rg__link_state {
 	RG__LINK_DOWN
 };
 
-/* A request is in exactly one list. Ghosts are sent requests whose `done` is not wanted any more; they hold the place of
- * their answer. */
+/* A request is in exactly one list. Ghosts are sent requests whose `done` is not wanted any more; they hold the
+ * place of their answer. */
 struct rg__request {
 	struct rg__request *prev, *next;
 	rg__request_id id;

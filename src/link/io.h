@@ -2,13 +2,15 @@
 #ifndef RG__LINK_IO_H
 #define RG__LINK_IO_H
 
-/* The world as a connection sees it: clock, timers, names, byte streams. A table of functions, so that the same link runs
- * on libuv (uv_io.h) or on a simulated clock and network.
+/* The world as a connection sees it: clock, timers, names, byte streams. A table of functions, so that the same
+ * link runs on libuv (uv_io.h) or on a simulated clock and network.
  *
  * Three rules hold for everything here, and for link.h and cluster.h above it:
- * - No callback runs inside a call: what a call has to say comes later, from the loop. Also an error that is known at once.
+ * - No callback runs inside a call: what a call has to say comes later, from the loop. Also an error that is known
+ *   at once.
  * - No callback runs after the object was freed, closed or cancelled.
  * - Every object may be freed from inside any callback, its own included.
+ *
  * All of it belongs to one thread, the one that runs the loop. */
 
 #include "base/bytes.h"
@@ -39,8 +41,8 @@ struct rg__timer {
 
 struct rg__stream;
 
-/* What a stream tells its owner. `connected` at most once and first; then `received` any number of times; `closed` at most
- * once and last, also without a `connected` before it. All are required. */
+/* What a stream tells its owner. `connected` at most once and first; then `received` any number of times; `closed`
+ * at most once and last, also without a `connected` before it. All are required. */
 struct rg__stream_events {
 	void (*connected)(void *user);
 	/* The bytes are valid during the call. len > 0. */
@@ -67,9 +69,9 @@ struct rg__stream {
 	void *user;
 };
 
-/* A layer turns a stream into another one: TLS, SASL. The new stream owns `lower` and listens to it; it says `connected`
- * when its own handshake is done. NULL: out of memory, `lower` still belongs to the caller. `host` is the name as
- * configured (for certificates and SNI) and need not outlive the call. */
+/* A layer turns a stream into another one: TLS, SASL. The new stream owns `lower` and listens to it; it says
+ * `connected` when its own handshake is done. NULL: out of memory, `lower` still belongs to the caller. `host` is
+ * the name as configured (for certificates and SNI) and need not outlive the call. */
 struct rg__layer {
 	struct rg__stream *(*wrap)(struct rg__io *io, struct rg__stream *lower, const char *host, void *conf);
 	void *conf;
@@ -84,8 +86,8 @@ struct rg__address {
 
 struct rg__lookup;
 
-/* `error` is NULL and count > 0, or `error` says why there are none (RG_ERR_RESOLVE, RG_ERR_MEMORY, RG_ERR_TRANSPORT) in
- * a text without the name. The lookup is gone when this is called: do not cancel it any more. */
+/* `error` is NULL and count > 0, or `error` says why there are none (RG_ERR_RESOLVE, RG_ERR_MEMORY,
+ * RG_ERR_TRANSPORT) in a text without the name. The lookup is gone when this is called: do not cancel it any more. */
 typedef void rg__resolved(void *user, const struct rg__address *addresses, size_t count, const rg_error *error);
 
 /* --- The table ---------------------------------------------------------------------------------------------------- */

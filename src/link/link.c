@@ -19,7 +19,7 @@ void rg__link_conf_init(struct rg__link_conf *ret_conf)
 		.frame_limit = RG__FRAME_LIMIT_DEFAULT,
 		.in_flight_max = 100,
 		.in_flight_bytes_max = (size_t)128 * 1024 * 1024,
-		.queue_max = 10000,
+		.queue_max = 1000,
 	};
 }
 

@@ -2,11 +2,12 @@
 #ifndef RG__LINK_LINK_H
 #define RG__LINK_LINK_H
 
-/* One connection to one broker: connects, agrees on versions (ApiVersions), sends requests, matches the answers. It does
- * not reconnect by itself; its owner decides when to call rg__link_connect again. The rules of io.h hold.
+/* One connection to one broker: connects, agrees on versions (ApiVersions), sends requests, matches the answers.
+ * It does not reconnect by itself; its owner decides when to call rg__link_connect again. The rules of io.h hold.
  *
- * A broker answers the requests of one connection in order and takes up the next one only when the last is answered. A
- * JoinGroup that waits for other members therefore holds up everything behind it: what must not wait needs a link of its own. */
+ * A broker answers the requests of one connection in order and takes up the next one only when the last is
+ * answered. A JoinGroup that waits for other members therefore holds up everything behind it: what must not wait
+ * needs a link of its own. */
 
 #include "link/io.h"
 
@@ -105,8 +106,8 @@ struct rg__link *rg__link_new(struct rg__io *io, const struct rg__link_conf *con
  * RG_ERR_STATE: connecting or up already. RG_ERR_INVALID: host empty or too long. RG_ERR_MEMORY. */
 rg_err rg__link_connect(struct rg__link *link, const char *host, uint16_t port);
 
-/* Ends the connection, or the attempt, for a reason of the owner's: requests are answered and `down` comes, from the loop,
- * with RG_ERR_TRANSPORT and "host:port: why". Nothing happens when it is down or was never connected. */
+/* Ends the connection, or the attempt, for a reason of the owner's: requests are answered and `down` comes, from
+ * the loop, with RG_ERR_TRANSPORT and "host:port: why". Nothing happens when it is down or was never connected. */
 void rg__link_disconnect(struct rg__link *link, const char *why);
 
 /* No `done` and no `down` comes any more, requests are dropped. */
@@ -117,8 +118,9 @@ void rg__link_free(struct rg__link *link); /* NULL is fine */
  * is not in our table. RG_ERR_STATE: queue_max. RG_ERR_MEMORY. ret_id may be NULL. */
 rg_err rg__link_request(struct rg__link *link, const struct rg__call *call, rg__request_id *ret_id);
 
-/* `done` will not be called; a late answer is dropped. An answered or unknown id is ignored. A request that was sent stays
- * with the connection: unless RG__CALL_KEEP, a missing answer ends the connection at the request's deadline all the same. */
+/* `done` will not be called; a late answer is dropped. An answered or unknown id is ignored. A request that was
+ * sent stays with the connection: unless RG__CALL_KEEP, a missing answer ends the connection at the request's
+ * deadline all the same. */
 void rg__link_cancel(struct rg__link *link, rg__request_id id);
 
 bool rg__link_is_up(const struct rg__link *link);

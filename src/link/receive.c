@@ -11,7 +11,8 @@
 
 /* --- Throttling (KIP-219) ----------------------------------------------------------------------------------------- */
 
-/* From this version on the broker answers at once and the client has to wait; below it the broker has waited already. */
+/* From this version on the broker answers at once and the client has to wait; below it the broker has waited
+ * already. */
 static const struct {
 	int16_t api_key, first;
 } client_throttles[] = {
@@ -87,7 +88,8 @@ static void go_down_protocol(struct rg__link *link, const struct rg__codec_error
 		rg__link_go_down(link, &error);
 }
 
-static void answer(struct rg__link *link, struct rg__request *request, struct rg__buf *frame_buf, struct rg__bytes frame)
+static void answer(struct rg__link *link, struct rg__request *request, struct rg__buf *frame_buf,
+                   struct rg__bytes frame)
 {
 	struct rg__codec_error refused = {0};
 	struct rg__response response = {.api_key = request->call.api_key};

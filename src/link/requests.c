@@ -6,8 +6,8 @@
 
 #include <utlist.h>
 
-/* The requests of a link: waiting until they may be sent, sent and in the order of their answers, or finished without an
- * answer and waiting for their `done` to run from the loop. */
+/* The requests of a link: waiting until they may be sent, sent and in the order of their answers, or finished
+ * without an answer and waiting for their `done` to run from the loop. */
 
 struct rg__message *rg__response_keep(const struct rg__response *response)
 {
@@ -244,7 +244,8 @@ void rg__requests_fail_all(struct rg__link *link, const rg_error *error)
 	requests->sent_bytes = 0;
 }
 
-/* Those that are there now: a `done` that asks again at once and fails again has its turn in the next turn of the loop. */
+/* Those that are there now: a `done` that asks again at once and fails again has its turn in the next turn of the
+ * loop. */
 void rg__requests_deliver(struct rg__link *link)
 {
 	struct rg__requests *requests = &link->requests;

@@ -47,7 +47,8 @@ void rg__uv_handle_closed(struct rg__uv_io *uv);
 struct rg__uv_mailbox *rg__uv_mailbox_new(struct rg__uv_io *uv);
 void rg__uv_mailbox_close(struct rg__uv_mailbox *mailbox);   /* the io goes away */
 void rg__uv_mailbox_deliver(struct rg__uv_io *uv);
-struct rg__lookup *rg__uv_resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved, void *user);
+struct rg__lookup *rg__uv_resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved,
+                                  void *user);
 void rg__uv_resolve_cancel(struct rg__io *io, struct rg__lookup *lookup);
 
 /* uv_tcp.c */

@@ -8,8 +8,8 @@
 
 /* --- Clock and timers --------------------------------------------------------------------------------------------- */
 
-/* A deadline that has passed does not go to libuv: before 1.46 its loop runs a timer that sets itself to "now" again and
- * again, and nothing else has a turn. Those wait in the io's own list for one turn. */
+/* A deadline that has passed does not go to libuv: up to 1.44 at least its loop runs a timer that sets itself to "now"
+ * again and again, and nothing else has a turn. Those wait in the io's own list for one turn. */
 struct rg__uv_timer {
 	struct rg__timer timer;
 	struct rg__uv_timer *prev, *next; /* in `due` */
@@ -166,7 +166,8 @@ void rg__uv_handle_closed(struct rg__uv_io *uv)
 		rg__free(uv);
 }
 
-/* Each part stops by itself when the io is freed inside one of the callbacks; the memory stays until the handle closes. */
+/* Each part stops by itself when the io is freed inside one of the callbacks; the memory stays until the handle
+ * closes. */
 static void async_fired(uv_async_t *async)
 {
 	struct rg__uv_io *uv = async->data;

@@ -15,9 +15,9 @@ struct rg__io *rg__uv_io_new(uv_loop_t *loop, void (*woken)(void *user), void *u
 /* Makes the loop call `woken` soon, once for any number of calls. Any thread, until rg__uv_io_free. */
 void rg__uv_io_wakeup(struct rg__io *io);
 
-/* Timers, lookups, streams and links on it are freed or cancelled before. The memory goes when the loop has closed the
- * handles: run the loop (UV_RUN_DEFAULT returns then) before uv_loop_close. A name lookup that still hangs in the system's
- * resolver does not hold this up. */
+/* Timers, lookups, streams and links on it are freed or cancelled before. The memory goes when the loop has closed
+ * the handles: run the loop (UV_RUN_DEFAULT returns then) before uv_loop_close. A name lookup that still hangs in
+ * the system's resolver does not hold this up. */
 void rg__uv_io_free(struct rg__io *io);
 
 #endif

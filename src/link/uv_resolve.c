@@ -207,7 +207,8 @@ static void start_thread(struct rg__uv_mailbox *mailbox, struct rg__lookup *look
 	post(mailbox, lookup);
 }
 
-struct rg__lookup *rg__uv_resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved, void *user)
+struct rg__lookup *rg__uv_resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved,
+                                  void *user)
 {
 	struct rg__uv_mailbox *mailbox = ((struct rg__uv_io *)io)->mailbox;
 	size_t len = strlen(host);

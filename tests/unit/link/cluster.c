@@ -159,10 +159,11 @@ END_TEST
 /* The broker closes what is idle: no news for anybody, and no new connection before somebody asks. */
 START_TEST(idle_connection_is_closed)
 {
+	f.conf.bootstrap = "10.0.0.1:9092,10.0.0.2:9092";
 	start();
 	ask(1, 5000, NULL);
 	sim_run_ms(&f.sim, 1);
-	sim_hang_up(f.brokers[0].conn);
+	sim_hang_up(f.brokers[attempts(0) ? 0 : 1].conn);
 	sim_run_ms(&f.sim, 600000);
 	ck_assert_int_eq(f.failures, 0);
 	ck_assert_int_eq(f.sim.attempts, 1);
@@ -251,6 +252,24 @@ START_TEST(comes_back)
 }
 END_TEST
 
+/* Success ends the growing of pauses: the next interruption is short. */
+START_TEST(pauses_are_short_again_after_success)
+{
+	set_all(SIM_REFUSE);
+	start();
+	ask(1, 60000, NULL);
+	sim_run_ms(&f.sim, 30000);
+	set_all(SIM_ACCEPT);
+	sim_run_ms(&f.sim, 1200);
+	ck_assert_int_eq(f.done_count, 1);
+	sim_hang_up(f.brokers[0].conn);
+	sim_run_ms(&f.sim, 1);
+	ask(2, 60000, NULL);
+	sim_run_ms(&f.sim, 60);
+	ck_assert_int_eq(f.done_count, 2);
+}
+END_TEST
+
 static void name_nodes(struct broker *broker, int first, int count)
 {
 	static const char *const hosts[BROKERS] = {"10.0.0.1", "10.0.0.2", "10.0.0.3"};
@@ -286,6 +305,8 @@ START_TEST(learns_from_metadata)
 	ck_assert_int_eq(f.done_count, 2);
 	ck_assert_str_eq(f.done[1].broker, "10.0.0.3:9092");
 	ck_assert_int_eq(attempts(0), 1);
+	/* This one named no brokers at all, which says nothing. */
+	ck_assert(rg__cluster_node(f.cluster, 3, &host, &port));
 	/* KIP-899: none of the known works any more. */
 	f.brokers[2].server.mode = SIM_REFUSE;
 	sim_hang_up(f.brokers[2].conn);
@@ -493,6 +514,7 @@ int main(void)
 	tcase_add_loop_test(tcase, dead_cluster_does_not_make_us_spin, 0, 10);
 	tcase_add_test(tcase, broker_that_hangs_up_after_the_handshake);
 	tcase_add_test(tcase, comes_back);
+	tcase_add_test(tcase, pauses_are_short_again_after_success);
 	tcase_add_test(tcase, learns_from_metadata);
 	tcase_add_test(tcase, hostile_metadata);
 	tcase_add_test(tcase, broker_asks_to_rebootstrap);

@@ -376,8 +376,8 @@ static size_t live(size_t cut, size_t chunk)
 	return f.broker.sent;
 }
 
-/* The answers to ApiVersions and to a request, cut at every byte, arriving whole or each byte alone: the owner hears of it
- * once, and the request ends once. */
+/* The answers to ApiVersions and to a request, cut at every byte, arriving whole or each byte alone: the owner
+ * hears of it once, and the request ends once. */
 START_TEST(cut_at_every_byte)
 {
 	fixture_end(&f);

@@ -50,7 +50,7 @@ static void done(void *user, const struct rg__response *response)
 	if (f->frees_in_done)
 		release(f);
 	else if (f->asks_in_done)
-		fixture_ask(f, (uintptr_t)user + 1000, -1, 0, NULL);
+		f->refused += fixture_ask(f, (uintptr_t)user + 1000, -1, 0, NULL) == RG_ERR_TRANSPORT;
 }
 
 void fixture_begin(struct fixture *f)

@@ -35,10 +35,11 @@ struct fixture {
 	bool frees_in_up, frees_in_down, frees_in_done;
 	int reconnects_in_down; /* this often */
 	bool asks_in_done;
+	int refused; /* asked in done, without success */
 };
 
 void fixture_begin(struct fixture *f);
-void fixture_link(struct fixture *f); /* the link with the fixture's conf; fixture_begin leaves it to be changed before */
+void fixture_link(struct fixture *f); /* with the fixture's conf, which may be changed before */
 void fixture_connect(struct fixture *f);
 void fixture_end(struct fixture *f);
 

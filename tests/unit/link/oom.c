@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The n-th allocation fails, for every n, through a cluster's life: connect, requests, a broken connection, another one.
- * Each request still ends once or was refused, nothing leaks (sim_end and LSan say), and once there is memory again
- * things go on. */
+/* The n-th allocation fails, for every n, through a cluster's life: connect, requests, a broken connection,
+ * another one. Each request still ends once or was refused, nothing leaks (sim_end and LSan say), and once there
+ * is memory again things go on. */
 #include "fake_broker.h"
 
 #include "base/alloc.h"

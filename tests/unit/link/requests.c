@@ -139,7 +139,8 @@ END_TEST
 START_TEST(disconnected_with_three_outstanding)
 {
 	f.broker.holds = true;
-	f.asks_in_done = true; /* refused, and so answered never */
+	f.asks_in_done = true;
+	f.conf.in_flight_max = 2; /* so one of the three was not sent */
 	come_up();
 	ask(1, 5000);
 	ask(2, 5000);
@@ -149,6 +150,7 @@ START_TEST(disconnected_with_three_outstanding)
 	sim_run_ms(&f.sim, 10000);
 	ck_assert_int_eq(f.downs, 1);
 	ck_assert_int_eq(f.done_count, 3);
+	ck_assert_int_eq(f.refused, 3);
 	for (int i = 0; i < 3; i++) {
 		ck_assert_uint_eq(f.done[i].tag, (uintptr_t)i + 1);
 		ck_assert_int_eq(f.done[i].error.code, RG_ERR_TRANSPORT);
@@ -549,7 +551,8 @@ START_TEST(asks_again_in_done)
 }
 END_TEST
 
-/* One that always fails at once and is always asked again has a turn of the loop between its tries: others are served. */
+/* One that always fails at once and is always asked again has a turn of the loop between its tries: others are
+ * served. */
 START_TEST(asks_again_in_done_what_cannot_be)
 {
 	f.asks_in_done = true;

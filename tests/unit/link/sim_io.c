@@ -170,7 +170,8 @@ static void lookup_run(struct sim *sim, struct sim_event *event)
 	rg__free(lookup);
 }
 
-static struct rg__lookup *resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved, void *user)
+static struct rg__lookup *resolve(struct rg__io *io, const char *host, uint16_t port, rg__resolved *resolved,
+                                  void *user)
 {
 	struct sim *sim = (struct sim *)io;
 	struct rg__lookup *lookup = rg__calloc(1, sizeof(*lookup));
@@ -204,6 +205,7 @@ struct sim_conn {
 	struct sim *sim;
 	struct sim_server *server;
 	struct rg__buf inbox;
+	int64_t sent_until_us; /* when the last of what was sent to the client arrives */
 	bool hung_up, closed_said;
 };
 
@@ -254,9 +256,10 @@ static void to_client_run(struct sim *sim, struct sim_event *event)
 	conn->stream.events->received(conn->stream.user, event->data, event->len);
 }
 
-static void deliver(struct sim_conn *conn, const void *data, size_t len, void (*run)(struct sim *, struct sim_event *))
+static void deliver(struct sim_conn *conn, int64_t at_us, const void *data, size_t len,
+                    void (*run)(struct sim *, struct sim_event *))
 {
-	struct sim_event *event = event_add(conn->sim, conn->sim->now_us, conn, run);
+	struct sim_event *event = event_add(conn->sim, at_us, conn, run);
 
 	event->data = malloc(len);
 	ck_assert_ptr_nonnull(event->data);
@@ -264,18 +267,25 @@ static void deliver(struct sim_conn *conn, const void *data, size_t len, void (*
 	event->len = len;
 }
 
-void sim_send(struct sim_conn *conn, const void *data, size_t len)
+void sim_send_in(struct sim_conn *conn, const void *data, size_t len, int64_t delay_us)
 {
 	const uint8_t *at = data;
 	size_t chunk = conn->sim->chunk ? conn->sim->chunk : len;
 
+	if (conn->sent_until_us < conn->sim->now_us + delay_us)
+		conn->sent_until_us = conn->sim->now_us + delay_us;
 	while (len && !conn->hung_up) {
 		size_t take = len < chunk ? len : chunk;
 
-		deliver(conn, at, take, to_client_run);
+		deliver(conn, conn->sent_until_us, at, take, to_client_run);
 		at += take;
 		len -= take;
 	}
+}
+
+void sim_send(struct sim_conn *conn, const void *data, size_t len)
+{
+	sim_send_in(conn, data, len, 0);
 }
 
 void sim_hang_up(struct sim_conn *conn)
@@ -283,7 +293,7 @@ void sim_hang_up(struct sim_conn *conn)
 	if (conn->hung_up)
 		return;
 	conn->hung_up = true;
-	event_add(conn->sim, conn->sim->now_us, conn, closed_run);
+	event_add(conn->sim, conn->sent_until_us, conn, closed_run);
 }
 
 struct rg__buf *sim_inbox(struct sim_conn *conn)
@@ -300,7 +310,7 @@ static bool conn_write(struct rg__stream *stream, struct rg__buf *buf)
 		return false;
 	rg__free(marker);
 	ck_assert(!conn->closed_said);
-	deliver(conn, buf->data, buf->len, to_server_run);
+	deliver(conn, conn->sim->now_us, buf->data, buf->len, to_server_run);
 	rg__buf_free(buf);
 	return true;
 }
@@ -310,6 +320,8 @@ static void conn_close(struct rg__stream *stream)
 	struct sim_conn *conn = (struct sim_conn *)stream;
 
 	cancel(conn->sim, conn, NULL);
+	if (conn->server && conn->server->closed)
+		conn->server->closed(conn, conn->server->user);
 	conn->sim->streams--;
 	free(conn->inbox.data);
 	rg__free(conn);

@@ -19,6 +19,7 @@ struct sim_server {
 	enum sim_mode mode;
 	void (*opened)(struct sim_conn *conn, void *user); /* may be NULL */
 	void (*received)(struct sim_conn *conn, const uint8_t *data, size_t len, void *user);
+	void (*closed)(struct sim_conn *conn, void *user); /* the client's end is gone, and conn with it; may be NULL */
 	void *user;
 	int attempts;
 };
@@ -56,6 +57,7 @@ void sim_turn(struct sim *sim); /* one event, if there is one */
 
 /* The server's end. After a hang-up, or when the client has closed, sends go nowhere. */
 void sim_send(struct sim_conn *conn, const void *data, size_t len);
+void sim_send_in(struct sim_conn *conn, const void *data, size_t len, int64_t delay_us); /* what is sent later waits behind it */
 void sim_hang_up(struct sim_conn *conn);
 struct rg__buf *sim_inbox(struct sim_conn *conn); /* for the server's use */
 

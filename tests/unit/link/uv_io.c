@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The libuv implementation on real loopback sockets: a link to a server in the same loop, and the rules of io.h. */
+#include "base/alloc.h"
 #include "codec/frame.h"
 #include "codec/heartbeat.h"
 #include "link/link.h"
@@ -22,14 +23,14 @@ static struct {
 	size_t received;
 	bool mute;         /* the server reads and does not answer */
 	bool hangs_up_at_once;
-	int woken, fired, ups, downs, dones;
+	int woken, fired, ups, downs, dones, news; /* news: any of the last three */
 	rg_error down;
 	rg_err done_err;
 	int64_t fired_at_us;
 	bool late; /* the test's own time ran out */
 } f;
 
-/* --- The server: answers ApiVersions 0 and whatever Heartbeat ------------------------------------------------------- */
+/* --- The server: answers ApiVersions and Heartbeat --------------------------------------------------------------- */
 
 static void close_cb(uv_handle_t *handle)
 {
@@ -98,11 +99,14 @@ static void read_cb(uv_stream_t *from, ssize_t n, const uv_buf_t *buf)
 	f.received += (size_t)n;
 	if (f.mute)
 		return;
+	long countdown = rg__alloc_fail_after(0); /* the server is not to fail */
+
 	rg__buf_append(&f.inbox, buf->base, (size_t)n);
 	while (rg__frame_next(rg__buf_view(&f.inbox), 1 << 20, &frame, &used, NULL) && frame.data) {
 		server_answer(from, frame);
 		rg__buf_consume(&f.inbox, used);
 	}
+	rg__alloc_fail_after(countdown);
 }
 
 static void connection_cb(uv_stream_t *listener, int status)
@@ -373,12 +377,14 @@ static void up(void *user)
 {
 	(void)user;
 	f.ups++;
+	f.news++;
 }
 
 static void down(void *user, const rg_error *error)
 {
 	(void)user;
 	f.downs++;
+	f.news++;
 	f.down = *error;
 }
 
@@ -386,6 +392,7 @@ static void done(void *user, const struct rg__response *response)
 {
 	(void)user;
 	f.dones++;
+	f.news++;
 	f.done_err = response->error.code;
 }
 
@@ -443,10 +450,8 @@ START_TEST(nobody_listens)
 }
 END_TEST
 
-/* Writing into a connection that the broker has reset must not raise SIGPIPE, whose default ends the process. */
 START_TEST(broker_resets)
 {
-	signal(SIGPIPE, SIG_DFL);
 	listen_on_loopback();
 	f.hangs_up_at_once = true;
 	connect_to("127.0.0.1");
@@ -467,6 +472,51 @@ START_TEST(broker_closes_an_idle_connection)
 	run_until(&f.downs, 1);
 	ck_assert_msg(strstr(f.down.text, "closed by the other side"), "%s", f.down.text);
 	rg__link_free(link_);
+}
+END_TEST
+
+/* The n-th allocation fails, for every n, from the io to the answer. What was begun ends with RG_ERR_MEMORY or
+ * goes well. */
+static bool live_with_failure(long n)
+{
+	static const struct rg__link_events events = {up, down};
+	struct rg__call call = {.api_key = RG__API_HEARTBEAT, .body = &heartbeat, .timeout_ms = 5000, .done = done};
+	rg_err err = RG_ERR_MEMORY;
+
+	f.news = f.ups = f.downs = f.dones = 0;
+	rg__link_conf_init(&conf);
+	rg__fields_init(&rg__heartbeat_request_fields, &heartbeat);
+	rg__alloc_fail_after(n);
+	link_ = rg__link_new(f.io, &conf, &events, NULL);
+	if (link_)
+		err = rg__link_connect(link_, "127.0.0.1", f.port);
+	if (!err)
+		err = rg__link_request(link_, &call, NULL);
+	while (!err && !f.downs && !f.dones)
+		run_until(&f.news, f.news + 1);
+	bool failed = rg__alloc_fail_after(0) <= 0;
+
+	if (err)
+		ck_assert_int_eq(err, RG_ERR_MEMORY);
+	else if (f.downs)
+		ck_assert_int_eq(f.down.code, RG_ERR_MEMORY);
+	else
+		ck_assert(f.done_err == RG_OK || f.done_err == RG_ERR_MEMORY);
+	ck_assert(failed || (f.dones == 1 && f.done_err == RG_OK));
+	rg__link_free(link_);
+	return failed;
+}
+
+START_TEST(every_allocation_fails_once)
+{
+	long n = 1;
+
+	listen_on_loopback();
+	while (live_with_failure(n)) {
+		rg__buf_free(&f.inbox); /* a request may have been cut */
+		ck_assert_int_lt(++n, 1000);
+	}
+	ck_assert_int_gt(n, 8);
 }
 END_TEST
 
@@ -539,6 +589,33 @@ START_TEST(writes_more_than_fits)
 }
 END_TEST
 
+/* The first write after the broker has gone is answered by a reset, the second hits it. That must not raise
+ * SIGPIPE, whose default ends the process; and the owner hears of it from the loop. */
+START_TEST(writes_to_a_broker_that_is_gone)
+{
+	signal(SIGPIPE, SIG_DFL);
+	listen_on_loopback();
+	struct rg__stream *stream = open_stream("127.0.0.1");
+
+	run_until(&connected_count, 1);
+	for (int i = 0; i < 1000 && !f.accepted; i++)
+		uv_run(&f.loop, UV_RUN_NOWAIT);
+	ck_assert_ptr_nonnull(f.accepted);
+	server_close();
+	for (int i = 0; i < 5; i++) {
+		struct rg__buf buf = {0};
+
+		ck_assert(rg__buf_append(&buf, "hello", 5));
+		ck_assert(rg__stream_write(stream, &buf));
+		ck_assert_ptr_null(buf.data);
+		ck_assert_int_eq(closed_count, 0);
+	}
+	run_until(&closed_count, 1);
+	ck_assert_int_eq(closed_error.code, RG_ERR_TRANSPORT);
+	rg__stream_close(stream);
+}
+END_TEST
+
 START_TEST(closed_with_unsent_bytes)
 {
 	listen_on_loopback();
@@ -567,7 +644,8 @@ START_TEST(closed_before_it_is_connected)
 }
 END_TEST
 
-/* An address that connect() refuses on the spot: said from the loop, not from inside the call; or not, if closed first. */
+/* An address that connect() refuses on the spot: said from the loop, not from inside the call; or not, if closed
+ * first. */
 START_TEST(refused_on_the_spot)
 {
 	f.port = 9;
@@ -598,7 +676,9 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, nobody_listens);
 	tcase_add_test(tcase, broker_resets);
 	tcase_add_test(tcase, broker_closes_an_idle_connection);
+	tcase_add_test(tcase, every_allocation_fails_once);
 	tcase_add_test(tcase, writes_more_than_fits);
+	tcase_add_test(tcase, writes_to_a_broker_that_is_gone);
 	tcase_add_test(tcase, closed_with_unsent_bytes);
 	tcase_add_test(tcase, closed_before_it_is_connected);
 	tcase_add_loop_test(tcase, refused_on_the_spot, 0, 2);
