@@ -147,16 +147,15 @@ rg_err rebalance_slow_assignors(struct app *app, rg_error *error)
 	rg_conf_get(app->conf, "partition.assignment.strategy", names, sizeof(names), NULL);
 	for (char *rest, *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest)) {
 		const rg_assignor *real = rg_assignor_builtin(name);
-		rg_assignor copy;
+		rg_assignor slower;
 		rg_err err;
 
 		if (!real || count == sizeof(slow) / sizeof(*slow))
 			continue; /* an unknown name is for the consumer to refuse */
 		slow[count] = (struct slow){real, app->delay_assign_ms};
-		copy = *real;
-		copy.size = sizeof(copy);
-		copy.assign = assign_slowly;
-		err = rg_conf_add_assignor(app->conf, &copy, &slow[count++], error);
+		slower = (rg_assignor){
+			.size = sizeof(slower), .name = real->name, .protocols = real->protocols, .assign = assign_slowly};
+		err = rg_conf_add_assignor(app->conf, &slower, &slow[count++], error);
 		if (err)
 			return err;
 	}

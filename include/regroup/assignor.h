@@ -116,9 +116,9 @@ typedef struct rg_assignor {
 	void (*on_assignment)(const rg_assignment *assignment, void *user);
 } rg_assignor;
 
-/** The built-in assignor with this name (or the name of Java's class), to call or to wrap: register a copy with your
- * own `assign` around it under the same name, and consumers of that configuration run yours. Its functions ignore
- * `user`. A constant; NULL: there is none. Any thread. */
+/** The built-in assignor with this name (or the name of Java's class), to run its `assign`, which ignores `user`, or to
+ * wrap that: an assignor of your own with the same name and protocols takes its place. Its other functions need what
+ * regroup keeps for them; do not call them. A constant; NULL: there is none. Any thread. */
 RG_API const rg_assignor *rg_assignor_builtin(const char *name);
 
 #ifdef __cplusplus
