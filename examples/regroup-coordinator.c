@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The embedded cluster as a program: brokers on loopback ports that any Kafka client can talk to. */
+#include <regroup/testkit.h>
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+	"usage: regroup-coordinator --topics NAME:PARTITIONS[,...] [--port P] [--brokers N] [--records N]\n"
+	"                           [--initial-delay MS] [--session-min MS] [--events FILE|-]\n"
+	"\n"
+	"Prints \"listening 127.0.0.1:PORT\" for each broker when all is ready; SIGINT and SIGTERM end it.\n"
+	"  --topics LIST        the topics and how many partitions each has\n"
+	"  --port P             of the first broker, the others follow; 0 (the default): free ports\n"
+	"  --brokers N          1 to 16, default 1\n"
+	"  --records N          puts record-0 to record-<N-1> into each topic, spread over its partitions\n"
+	"  --initial-delay MS   how long a new group waits for company, default 0\n"
+	"  --session-min MS     the shortest session timeout a member may have, default 1\n"
+	"  --events FILE|-      writes what happens to the groups as JSON lines\n";
+
+static int fail(const rg_error *error)
+{
+	fprintf(stderr, "regroup-coordinator: %s\n", error->text);
+	return EXIT_FAILURE;
+}
+
+static long number(const char *option, const char *text, long max)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+
+	if (end != text && !*end && value >= 0 && value <= max)
+		return value;
+	fprintf(stderr, "regroup-coordinator: --%s %s: it must be a number from 0 to %ld\n", option, text, max);
+	exit(2);
+}
+
+static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_records)
+{
+	static const struct option options[] = {
+		{"topics", required_argument, NULL, 't'},        {"port", required_argument, NULL, 'p'},
+		{"brokers", required_argument, NULL, 'b'},       {"records", required_argument, NULL, 'r'},
+		{"initial-delay", required_argument, NULL, 'd'}, {"session-min", required_argument, NULL, 's'},
+		{"events", required_argument, NULL, 'e'},        {"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0}};
+	int option, index = 0;
+
+	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
+		const char *name = options[index].name;
+
+		if (option == 't')
+			conf->topics = optarg;
+		else if (option == 'p')
+			conf->port = (int32_t)number(name, optarg, 65535);
+		else if (option == 'b')
+			conf->broker_count = (int32_t)number(name, optarg, 16);
+		else if (option == 'r')
+			*ret_records = number(name, optarg, 100000000);
+		else if (option == 'd')
+			conf->group_initial_rebalance_delay_ms = (int32_t)number(name, optarg, 3600000);
+		else if (option == 's')
+			conf->group_min_session_timeout_ms = (int32_t)number(name, optarg, 1800000);
+		else if (option == 'e')
+			conf->events_path = optarg;
+		else {
+			fputs(usage, option == 'h' ? stdout : stderr);
+			exit(option == 'h' ? EXIT_SUCCESS : 2);
+		}
+	}
+	if (optind < argc || !conf->topics) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+}
+
+/* Topics as in the list, one after the other. */
+static rg_err fill_topics(rg_testkit *kit, const char *topics, long records, rg_error *error)
+{
+	char name[256];
+	rg_err err = RG_OK;
+
+	while (!err && records && *topics) {
+		size_t len = strcspn(topics, ":");
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, topics);
+		err = rg_testkit_produce(kit, name, -1, "record-", 0, records, error);
+		topics += strcspn(topics, ",");
+		topics += *topics == ',';
+	}
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	rg_testkit_conf conf;
+	rg_testkit *kit;
+	rg_error error;
+	sigset_t ends;
+	long records = 0;
+	int signal_number;
+
+	rg_testkit_conf_init(&conf, sizeof(conf));
+	parse(argc, argv, &conf, &records);
+	/* Before any thread is there, so that none of them takes these. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	if (rg_testkit_new(&kit, &conf, &error))
+		return fail(&error);
+	if (fill_topics(kit, conf.topics, records, &error)) {
+		rg_testkit_free(kit);
+		return fail(&error);
+	}
+	for (int32_t broker = 1; broker <= conf.broker_count; broker++)
+		printf("listening 127.0.0.1:%d\n", rg_testkit_port(kit, broker));
+	fflush(stdout);
+	sigwait(&ends, &signal_number);
+	rg_testkit_free(kit);
+	return EXIT_SUCCESS;
+}

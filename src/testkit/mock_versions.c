@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/api_versions.h"
+#include "testkit/kit.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A connection to the mock broker, one question, one answer. */
+
+static rg_err fail(rg_error *error)
+{
+	return rg__fail(error, RG_ERR_SYSTEM, "asking the mock broker for its versions: %s", strerror(errno));
+}
+
+static bool ask(int fd, rg_error *error)
+{
+	struct rg__api_versions_request request;
+	struct rg__buf out = {0};
+	bool ok;
+
+	rg__fields_init(&rg__api_versions_request_fields, &request);
+	ok = rg__encode_request(rg__api_by_key(RG__API_API_VERSIONS), 0, 1, rg__bytes_of("regroup-testkit"), &request, &out,
+				NULL);
+	if (!ok)
+		rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	else if (send(fd, out.data, out.len, MSG_NOSIGNAL) != (ssize_t)out.len)
+		ok = fail(error) == RG_OK;
+	rg__buf_free(&out);
+	return ok;
+}
+
+static bool hear(int fd, struct rg__buf *in, struct rg__bytes *ret_frame, rg_error *error)
+{
+	size_t used;
+
+	*ret_frame = RG__NULL_BYTES;
+	while (!ret_frame->data) {
+		ssize_t got;
+
+		if (!rg__buf_reserve(in, 4096)) {
+			rg__fail(error, RG_ERR_MEMORY, "out of memory");
+			return false;
+		}
+		got = recv(fd, in->data + in->len, in->capacity - in->len, 0);
+		if (got <= 0) {
+			errno = got ? errno : ECONNRESET;
+			fail(error);
+			return false;
+		}
+		in->len += (size_t)got;
+		if (!rg__frame_next(rg__buf_view(in), RG__FRAME_LIMIT_DEFAULT, ret_frame, &used, NULL)) {
+			errno = EPROTO;
+			fail(error);
+			return false;
+		}
+	}
+	return true;
+}
+
+static rg_err offer(struct rg_testkit *kit, struct rg__bytes frame, rg_error *error)
+{
+	struct rg__arena arena = {0};
+	struct rg__api_versions_response answer;
+	const struct rg__api_versions_response_api_key *keys;
+	bool ok = rg__decode_response(rg__api_by_key(RG__API_API_VERSIONS), 0, frame, &arena, NULL, &answer, NULL);
+
+	keys = ok ? RG__ITEMS(struct rg__api_versions_response_api_key, answer.api_keys) : NULL;
+	for (int32_t i = 0; ok && i < answer.api_keys.count; i++)
+		ok = rg__kit_versions_set(&kit->cluster, keys[i].api_key, keys[i].min_version, keys[i].max_version);
+	rg__arena_clear(&arena);
+	if (!ok) {
+		errno = EPROTO;
+		return fail(error);
+	}
+	rg__kit_versions_all_ours(&kit->cluster);
+	return RG_OK;
+}
+
+static rg_err ask_and_hear(struct rg_testkit *kit, bool use_answer, rg_error *error)
+{
+	const struct timeval patience = {.tv_sec = 10};
+	struct rg__buf in = {0};
+	struct rg__bytes frame;
+	rg_err err = RG_ERR_SYSTEM;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fail(error);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (connect(fd, (const struct sockaddr *)&kit->mock.address, sizeof(kit->mock.address)) < 0)
+		err = fail(error);
+	else if (ask(fd, error) && hear(fd, &in, &frame, error))
+		err = use_answer ? offer(kit, frame, error) : RG_OK;
+	rg__buf_free(&in);
+	close(fd);
+	return err;
+}
+
+rg_err rg__kit_mock_versions(struct rg_testkit *kit, rg_error *error)
+{
+	return ask_and_hear(kit, true, error);
+}
+
+rg_err rg__kit_mock_settle(struct rg_testkit *kit, rg_error *error)
+{
+	return ask_and_hear(kit, false, error);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "testkit/connection.h"
+#include "testkit/produce_acks.h"
+
+#include <netinet/in.h>
+
+/* Each client's connection has one of its own to the mock broker, made when first needed. Frames pass unchanged, with the
+ * client's correlation ids, so that what comes back can be told apart from answers nobody waits for. */
+
+struct rg__kit_upstream {
+	uv_tcp_t socket; /* data: the connection */
+	uv_connect_t connect;
+	struct rg__buf in;
+	struct rg__kit_connection *connection;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+	/* The socket is the first member. */
+	struct rg__kit_upstream *upstream = (struct rg__kit_upstream *)handle;
+	struct rg__kit_connection *connection = upstream->connection;
+
+	rg__buf_free(&upstream->in);
+	rg__free(upstream);
+	rg__kit_handle_gone(connection);
+}
+
+void rg__kit_upstream_close(struct rg__kit_connection *connection)
+{
+	if (connection->upstream)
+		uv_close((uv_handle_t *)&connection->upstream->socket, on_closed);
+	connection->upstream = NULL;
+}
+
+static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+	struct rg__buf *in = &((struct rg__kit_upstream *)handle)->in;
+
+	*ret_buf = uv_buf_init(NULL, 0);
+	if (rg__buf_reserve(in, suggested))
+		*ret_buf = uv_buf_init((char *)in->data + in->len, (unsigned)(in->capacity - in->len));
+}
+
+/* The answer to what is worked on goes on; others are to requests that want none (acks=0) and are dropped. */
+static bool take_frame(struct rg__kit_upstream *upstream)
+{
+	struct rg__kit_connection *connection = upstream->connection;
+	struct rg__codec_error error;
+	struct rg__bytes frame = RG__NULL_BYTES;
+	int32_t correlation_id;
+	size_t used;
+
+	if (!rg__frame_next(rg__buf_view(&upstream->in), RG__FRAME_LIMIT_DEFAULT, &frame, &used, &error) ||
+	    (frame.data && !rg__peek_correlation_id(frame, &correlation_id, &error))) {
+		rg__kit_connection_close(connection);
+		return false;
+	}
+	if (!frame.data)
+		return false;
+	if (connection->busy && !connection->held && correlation_id == connection->correlation_id) {
+		connection->answer.len = 0;
+		if (!rg__buf_append(&connection->answer, upstream->in.data, used)) {
+			rg__kit_connection_failed(connection, "for an answer of the mock broker");
+			return false;
+		}
+		rg__kit_connection_deliver(connection);
+	}
+	if (connection->closing)
+		return false;
+	rg__buf_consume(&upstream->in, used);
+	return true;
+}
+
+static void on_read(uv_stream_t *stream, ssize_t length, const uv_buf_t *buf)
+{
+	struct rg__kit_upstream *upstream = (struct rg__kit_upstream *)stream;
+	struct rg__kit_connection *connection = upstream->connection;
+	struct rg_testkit *kit = connection->kit;
+
+	(void)buf;
+	if (length == UV_ENOBUFS) {
+		rg__kit_connection_failed(connection, "for what the mock broker sent");
+	} else if (length < 0) {
+		rg__kit_connection_close(connection);
+	} else {
+		upstream->in.len += (size_t)length;
+		while (take_frame(upstream))
+			;
+	}
+	rg__kit_pump(kit);
+}
+
+static void on_connected(uv_connect_t *connect, int status)
+{
+	struct rg__kit_upstream *upstream = connect->data;
+
+	if (status == UV_ECANCELED)
+		return; /* it is being closed */
+	if (status < 0 || uv_read_start((uv_stream_t *)&upstream->socket, give_room, on_read) < 0)
+		rg__kit_connection_close(upstream->connection);
+}
+
+static struct rg__kit_upstream *open_upstream(struct rg__kit_connection *connection)
+{
+	struct rg__kit_upstream *upstream = rg__calloc(1, sizeof(*upstream));
+
+	if (!upstream)
+		return NULL;
+	upstream->connection = connection;
+	upstream->connect.data = upstream;
+	uv_tcp_init(&connection->kit->loop, &upstream->socket);
+	rg__kit_handle_open(connection, (uv_handle_t *)&upstream->socket);
+	connection->upstream = upstream;
+	uv_tcp_nodelay(&upstream->socket, 1);
+	if (uv_tcp_connect(&upstream->connect, &upstream->socket,
+			   (const struct sockaddr *)&connection->kit->mock.address, on_connected) < 0)
+		rg__kit_connection_close(connection);
+	return upstream;
+}
+
+void rg__kit_upstream_forward(struct rg__kit_connection *connection)
+{
+	struct rg__buf bytes = {0};
+
+	if (!connection->upstream && !open_upstream(connection)) {
+		rg__kit_connection_failed(connection, "for a connection to the mock broker");
+		return;
+	}
+	if (connection->closing)
+		return;
+	/* What is written before the connection stands waits inside libuv. */
+	if (!rg__buf_append(&bytes, connection->in.data, connection->frame_used) ||
+	    !rg__kit_write((uv_stream_t *)&connection->upstream->socket, &bytes)) {
+		rg__buf_free(&bytes);
+		rg__kit_connection_failed(connection, "for a request to the mock broker");
+		return;
+	}
+	if (connection->api == 0 && rg__kit_wants_no_answer(connection->version, connection->frame))
+		rg__kit_connection_done(connection);
+}
