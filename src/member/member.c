@@ -2,6 +2,7 @@
 /* Life of a member, its step, and the calls of the application that become events of the machine. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "codec/api.h"
 #include "member/internal.h"
 
 #include <assert.h>
@@ -61,6 +62,11 @@ static void cluster_failed(void *user, const rg_error *error)
 
 static const struct rg__cluster_events cluster_events = {.failed = cluster_failed};
 
+/* Without these there is no group membership: a broker that lacks one is too old, and the error says so. */
+static const int16_t needed_apis[] = {RG__API_METADATA,      RG__API_OFFSET_COMMIT, RG__API_OFFSET_FETCH,
+                                      RG__API_FIND_COORDINATOR, RG__API_JOIN_GROUP,    RG__API_HEARTBEAT,
+                                      RG__API_LEAVE_GROUP,   RG__API_SYNC_GROUP};
+
 static void configure_links(rg_member *member, uint64_t seed)
 {
 	const struct rg__settings *settings = &member->conf->settings;
@@ -68,6 +74,9 @@ static void configure_links(rg_member *member, uint64_t seed)
 
 	rg__cluster_conf_init(conf);
 	conf->link.client_id = settings->client_id;
+	conf->link.software_version = REGROUP_VERSION; /* KIP-511 */
+	conf->link.apis = needed_apis;
+	conf->link.api_count = sizeof(needed_apis) / sizeof(*needed_apis);
 	conf->link.connect_timeout_ms = settings->connect_timeout_ms;
 	conf->link.request_timeout_ms = settings->request_timeout_ms;
 	conf->link.frame_limit = settings->frame_limit;
@@ -255,6 +264,11 @@ void rg_member_poll(rg_member *member)
 void rg__member_polling(rg_member *member, bool polling)
 {
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_POLL, .polling = polling});
+}
+
+void rg__member_left_poll(rg_member *member, int64_t ago_us)
+{
+	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_POLL, .ago_us = ago_us});
 }
 
 void rg_member_retry(rg_member *member)

@@ -44,6 +44,8 @@ void rg__member_group_size(rg_member *member, int32_t size);
 
 /* KIP-62: true while the application is inside poll, where max.poll.interval.ms does not run; false when it has left. */
 void rg__member_polling(rg_member *member, bool polling);
+/* The same as the latter, said later: it has left so long ago, and was not back since. */
+void rg__member_left_poll(rg_member *member, int64_t ago_us);
 
 /* Writes an event line, if there is a sink; `build` adds the fields. Thread: any, calls are serialised. */
 struct rg__event_sink;
