@@ -74,6 +74,11 @@ void sim_turn(struct sim *sim)
 	ck_assert_msg(++sim->turns < 2000000, "the loop spins");
 }
 
+int64_t sim_next_us(const struct sim *sim)
+{
+	return sim->events ? sim->events->at_us : INT64_MAX;
+}
+
 void sim_run_to(struct sim *sim, int64_t at_us)
 {
 	while (sim->events && sim->events->at_us <= at_us)

@@ -54,6 +54,7 @@ void sim_name(struct sim *sim, struct sim_name *name);
 void sim_run_to(struct sim *sim, int64_t at_us);
 void sim_run_ms(struct sim *sim, int64_t ms);
 void sim_turn(struct sim *sim); /* one event, if there is one */
+int64_t sim_next_us(const struct sim *sim); /* when that is; INT64_MAX: there is none */
 
 /* The server's end. After a hang-up, or when the client has closed, sends go nowhere. */
 void sim_send(struct sim_conn *conn, const void *data, size_t len);
