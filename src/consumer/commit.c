@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "consumer/commit.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "codec/api.h"
+#include "codec/offset_commit.h"
+#include "consumer/internal.h"
+#include "group/reactions.h"
+
+#include <string.h>
+
+/* --- The application's side --------------------------------------------------------------------------------------- */
+
+struct rg__commit *rg__commit_new(size_t count, int32_t generation, const char *member_id)
+{
+	struct rg__commit *commit = rg__calloc(1, sizeof(*commit));
+
+	if (!commit)
+		return NULL;
+	commit->entries = rg__calloc(count, sizeof(*commit->entries));
+	commit->member_id = rg__strdup(member_id);
+	commit->count = count;
+	commit->generation = generation;
+	if (!commit->entries || !commit->member_id) {
+		rg__commit_free(commit);
+		return NULL;
+	}
+	return commit;
+}
+
+void rg__commit_free(struct rg__commit *commit)
+{
+	if (!commit)
+		return;
+	rg__arena_clear(&commit->arena);
+	rg__free(commit->entries);
+	rg__free(commit->member_id);
+	rg__free(commit);
+}
+
+static void start(rg_consumer *consumer);
+
+static void enqueue(rg_consumer *consumer, void *arg)
+{
+	struct rg__commit *commit = arg, **last;
+
+	for (last = &consumer->committer.first; *last; last = &(*last)->next)
+		;
+	*last = commit;
+	if (consumer->committer.first == commit)
+		start(consumer);
+}
+
+void rg__commit_send(rg_consumer *consumer, struct rg__commit *commit, int64_t timeout_ms)
+{
+	commit->ends_at = rg__mono_us() + timeout_ms * 1000;
+	rg__on_loop(consumer, enqueue, commit);
+}
+
+bool rg__commit_finished(rg_consumer *consumer, struct rg__commit *commit)
+{
+	bool finished;
+
+	pthread_mutex_lock(&consumer->thread.lock);
+	finished = commit->finished;
+	pthread_mutex_unlock(&consumer->thread.lock);
+	return finished;
+}
+
+void rg__commit_wait(rg_consumer *consumer, struct rg__commit *commit)
+{
+	struct rg__thread *thread = &consumer->thread;
+	struct timespec until = {.tv_sec = (time_t)(commit->ends_at / 1000000),
+	                         .tv_nsec = (long)(commit->ends_at % 1000000) * 1000};
+	int err = 0;
+
+	pthread_mutex_lock(&thread->lock);
+	while (!commit->finished && !err)
+		err = pthread_cond_timedwait(&thread->told, &thread->lock, &until);
+	pthread_mutex_unlock(&thread->lock);
+	if (err)
+		rg__commit_cancel(consumer, commit);
+}
+
+/* --- The loop's side ---------------------------------------------------------------------------------------------- */
+
+static void finish(rg_consumer *consumer, struct rg__commit *commit)
+{
+	struct rg__committer *committer = &consumer->committer;
+
+	committer->first = commit->next;
+	committer->failures = 0;
+	rg__timer_clear(committer->timer);
+	pthread_mutex_lock(&consumer->thread.lock);
+	commit->finished = true; /* from here on it is the application's */
+	pthread_cond_broadcast(&consumer->thread.told);
+	pthread_mutex_unlock(&consumer->thread.lock);
+	rg__wake(consumer);
+	if (committer->first)
+		start(consumer);
+}
+
+static void finish_with(rg_consumer *consumer, struct rg__commit *commit, const rg_error *error)
+{
+	for (size_t i = 0; i < commit->count; i++)
+		if (!commit->entries[i].answered && !commit->entries[i].err)
+			commit->entries[i].err = error->code;
+	commit->error = *error;
+	finish(consumer, commit);
+}
+
+static void trace(rg_consumer *consumer, const char *event, const struct rg__commit *commit, rg_err err)
+{
+	struct rg__event_sink *sink = rg__member_events(consumer->member);
+	struct rg__event_line line = {0};
+	const char *topic = NULL;
+	bool any = false;
+
+	if (!rg__event_wanted(sink))
+		return;
+	rg__event_begin(&line, rg__event_now_us(sink), "client", commit->member_id, commit->generation, event);
+	rg__event_partitions_begin(&line, "partitions");
+	for (size_t i = 0; i < commit->count; i++) {
+		const struct rg__partition *at = &commit->entries[i].at;
+
+		rg__event_partition(&line, at->topic, at->number, !any, !topic || strcmp(topic, at->topic) != 0);
+		topic = at->topic;
+		any = true;
+	}
+	rg__event_partitions_end(&line, any);
+	if (err)
+		rg__event_str(&line, "error", rg_err_name(err));
+	rg__event_emit(sink, &line);
+}
+
+/* The partitions that were not answered yet, topic by topic. Entries are in order. NULL: out of memory. */
+static const struct rg__offset_commit_request *build(rg_consumer *consumer, struct rg__commit *commit)
+{
+	struct rg__offset_commit_request *request;
+	struct rg__offset_commit_request_topic *topics;
+	struct rg__offset_commit_request_topic_partition *partitions;
+	const char *topic = NULL;
+	size_t used = 0;
+
+	rg__arena_clear(&commit->arena);
+	request = rg__arena_calloc(&commit->arena, 1, sizeof(*request));
+	topics = rg__arena_calloc(&commit->arena, commit->count, sizeof(*topics));
+	partitions = rg__arena_calloc(&commit->arena, commit->count, sizeof(*partitions));
+	if (!request || !topics || !partitions)
+		return NULL;
+	rg__fields_init(&rg__offset_commit_request_fields, request);
+	request->group_id = rg__bytes_of(consumer->conf->settings.group_id);
+	request->generation_id_or_member_epoch = commit->generation;
+	request->member_id = rg__bytes_of(commit->member_id);
+	request->group_instance_id = rg__bytes_of(consumer->conf->settings.group_instance_id);
+	request->topics.items = topics;
+	for (size_t i = 0; i < commit->count; i++) {
+		const struct rg__commit_entry *entry = &commit->entries[i];
+		struct rg__offset_commit_request_topic_partition *partition = &partitions[used];
+
+		if (entry->answered)
+			continue;
+		rg__fields_init(&rg__offset_commit_request_topic_partition_fields, partition);
+		partition->partition_index = entry->at.number;
+		partition->committed_offset = entry->offset;
+		partition->committed_metadata = (struct rg__bytes){entry->metadata ? entry->metadata : "", entry->metadata_len};
+		if (!topic || strcmp(topic, entry->at.topic) != 0) {
+			struct rg__offset_commit_request_topic *next = &topics[request->topics.count++];
+
+			rg__fields_init(&rg__offset_commit_request_topic_fields, next);
+			topic = entry->at.topic;
+			next->name = rg__bytes_of(topic);
+			next->partitions = (struct rg__array){partition, 0};
+		}
+		topics[request->topics.count - 1].partitions.count++;
+		used++;
+	}
+	return request;
+}
+
+/* Entries are in order. */
+static struct rg__commit_entry *entry_of(struct rg__commit *commit, struct rg__bytes topic, int32_t number)
+{
+	size_t low = 0, high = commit->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		struct rg__commit_entry *entry = &commit->entries[middle];
+		int order = rg__bytes_compare(rg__bytes_of(entry->at.topic), topic);
+
+		if (!order)
+			order = (entry->at.number > number) - (entry->at.number < number);
+		if (!order)
+			return entry;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Which of two errors says more: one that concerns the membership or the coordinator before one of a partition alone. */
+static rg_err weightier(rg_err a, rg_err b)
+{
+	const struct rg__reaction *reaction = rg__react(RG__REQUEST_OFFSET_COMMIT, b);
+
+	if (!a)
+		return b;
+	return reaction->verb == RG__REJOIN || reaction->verb == RG__FAIL || reaction->drop_coordinator ? b : a;
+}
+
+/* Files the answer with the entries. What is left unanswered is to be sent again. Returns what it means as a whole. */
+static rg_err file_answer(struct rg__commit *commit, const struct rg__offset_commit_response *body)
+{
+	const struct rg__offset_commit_response_topic *topics = body->topics.items;
+	rg_err worst = RG_OK;
+
+	for (int32_t t = 0; t < body->topics.count; t++) {
+		const struct rg__offset_commit_response_topic_partition *partitions = topics[t].partitions.items;
+
+		for (int32_t p = 0; p < topics[t].partitions.count; p++) {
+			struct rg__commit_entry *entry = entry_of(commit, topics[t].name, partitions[p].partition_index);
+
+			if (!entry || entry->answered)
+				continue;
+			entry->err = partitions[p].error_code;
+			entry->answered = rg__react(RG__REQUEST_OFFSET_COMMIT, entry->err)->verb != RG__RETRY;
+			worst = weightier(worst, entry->err);
+		}
+	}
+	return worst;
+}
+
+static const struct rg__commit_entry *first_open(const struct rg__commit *commit)
+{
+	for (size_t i = 0; i < commit->count; i++)
+		if (!commit->entries[i].answered)
+			return &commit->entries[i];
+	return NULL;
+}
+
+static void conclude(rg_consumer *consumer, struct rg__commit *commit)
+{
+	for (size_t i = 0; i < commit->count; i++) {
+		const struct rg__commit_entry *entry = &commit->entries[i];
+
+		if (entry->err && (!commit->error.code || weightier(commit->error.code, entry->err) == entry->err))
+			rg__fail(&commit->error, entry->err, "commit of %s [%d]: %s", entry->at.topic, (int)entry->at.number,
+			         rg_err_name(entry->err));
+	}
+	finish(consumer, commit);
+}
+
+static void again_later(rg_consumer *consumer, const rg_error *error)
+{
+	struct rg__committer *committer = &consumer->committer;
+	const struct rg__settings *settings = &consumer->conf->settings;
+	int64_t now_us = rg__mono_us();
+	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
+	                               committer->failures++, &committer->random);
+
+	if (now_us + pause_us < committer->first->ends_at) {
+		rg__timer_set(committer->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
+		return;
+	}
+	rg_error late;
+
+	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no success in time, at last %s", error->text);
+	finish_with(consumer, committer->first, &late);
+}
+
+static void answered(void *user, const struct rg__response *response)
+{
+	rg_consumer *consumer = user;
+	struct rg__committer *committer = &consumer->committer;
+	struct rg__commit *commit = committer->first;
+	rg_err err = response->error.code;
+
+	committer->request = 0;
+	if (!err)
+		err = file_answer(commit, response->body);
+	trace(consumer, "commit_received", commit, err);
+	rg__member_offsets_answered(consumer->member, true, err, committer->epoch);
+	if (response->error.code) {
+		if (rg__react(RG__REQUEST_OFFSET_COMMIT, err)->verb == RG__RETRY)
+			again_later(consumer, &response->error);
+		else
+			finish_with(consumer, commit, &response->error);
+	} else if (!first_open(commit)) {
+		conclude(consumer, commit);
+	} else {
+		rg_error error;
+
+		/* An entry that the broker left out has no error: it will be asked about again. */
+		rg__fail(&error, err ? err : RG_ERR_PROTOCOL, "%s from %s", err ? rg_err_name(err) : "an incomplete answer",
+		         response->broker);
+		again_later(consumer, &error);
+	}
+}
+
+/* A commit belongs to the generation in which its partitions were owned. Sent in a later one it would be accepted, and
+ * could overwrite what their new owner committed. */
+static bool still_valid(rg_consumer *consumer, struct rg__commit *commit)
+{
+	int32_t generation = rg__member_generation(consumer->member);
+	rg_error error;
+
+	if (generation == commit->generation && !strcmp(rg__member_member_id(consumer->member), commit->member_id))
+		return true;
+	if (generation < 0)
+		rg__fail(&error, RG_ERR_LOST, "commit: the group has gone on without this member");
+	else
+		rg__fail(&error, 27, "commit: REBALANCE_IN_PROGRESS: the group is in generation %d, the partitions were owned in %d",
+		         (int)generation, (int)commit->generation);
+	finish_with(consumer, commit, &error);
+	return false;
+}
+
+static void start(rg_consumer *consumer)
+{
+	struct rg__committer *committer = &consumer->committer;
+	struct rg__commit *commit = committer->first;
+	int64_t left_us = commit->ends_at - rg__mono_us();
+	struct rg__call call = {.api_key = RG__API_OFFSET_COMMIT, .done = answered, .user = consumer};
+	rg_error error = {0};
+
+	if (!still_valid(consumer, commit))
+		return;
+	call.body = build(consumer, commit);
+	call.timeout_ms = left_us > 0 ? (left_us + 999) / 1000 : 0;
+	if (call.timeout_ms > consumer->conf->settings.request_timeout_ms)
+		call.timeout_ms = consumer->conf->settings.request_timeout_ms;
+	committer->epoch = rg__member_epoch(consumer->member);
+	if (!call.body)
+		rg__fail(&error, RG_ERR_MEMORY, "commit: out of memory");
+	else if (rg__member_request(consumer->member, &call, &committer->request))
+		rg__fail(&error, RG_ERR_MEMORY, "commit: the request could not be queued");
+	if (error.code)
+		again_later(consumer, &error);
+	else
+		trace(consumer, "commit_sent", commit, RG_OK);
+}
+
+static void retry(void *user)
+{
+	rg_consumer *consumer = user;
+
+	if (consumer->committer.first && !consumer->committer.request)
+		start(consumer);
+}
+
+static void cancel(rg_consumer *consumer, void *arg)
+{
+	struct rg__committer *committer = &consumer->committer;
+	struct rg__commit *commit = arg, **at;
+	rg_error late;
+
+	for (at = &committer->first; *at && *at != commit; at = &(*at)->next)
+		;
+	if (!*at)
+		return; /* finished meanwhile */
+	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
+	if (commit == committer->first) {
+		if (committer->request)
+			rg__member_cancel(consumer->member, committer->request);
+		committer->request = 0;
+		finish_with(consumer, commit, &late);
+		return;
+	}
+	*at = commit->next;
+	for (size_t i = 0; i < commit->count; i++)
+		commit->entries[i].err = late.code;
+	commit->error = late;
+	commit->finished = true; /* nobody else waits: the application does, for this call */
+}
+
+void rg__commit_cancel(rg_consumer *consumer, struct rg__commit *commit)
+{
+	rg__on_loop(consumer, cancel, commit);
+}
+
+bool rg__committer_init(rg_consumer *consumer)
+{
+	struct rg__committer *committer = &consumer->committer;
+
+	committer->random.state = (uint64_t)rg__mono_us();
+	committer->timer = rg__timer_new(rg__member_io(consumer->member), retry, consumer);
+	return committer->timer != NULL;
+}
+
+void rg__committer_end(rg_consumer *consumer)
+{
+	struct rg__committer *committer = &consumer->committer;
+
+	if (committer->request)
+		rg__member_cancel(consumer->member, committer->request);
+	committer->request = 0;
+	rg__timer_free(committer->timer);
+	committer->timer = NULL;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rg_consumer_commit. */
+#include "base/error.h"
+#include "consumer/internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+static rd_kafka_resp_err_t kafka_error(rg_err err)
+{
+	switch (err) {
+	case RG_ERR_TIMED_OUT:
+		return RD_KAFKA_RESP_ERR__TIMED_OUT;
+	case RG_ERR_LOST:
+		return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
+	case RG_ERR_NOT_OWNED:
+		return RD_KAFKA_RESP_ERR__STATE;
+	case RG_ERR_TRANSPORT:
+	case RG_ERR_RESOLVE:
+		return RD_KAFKA_RESP_ERR__TRANSPORT;
+	default:
+		return err >= -1 ? (rd_kafka_resp_err_t)err : RD_KAFKA_RESP_ERR__FAIL;
+	}
+}
+
+static rg_err send_and_wait(rg_consumer *consumer, struct rg__commit *commit, int64_t timeout_ms, rg_error *error)
+{
+	rg__commit_send(consumer, commit, timeout_ms);
+	rg__commit_wait(consumer, commit);
+	rg__note_committed(consumer, commit);
+	if (commit->error.code && error)
+		*error = commit->error;
+	return commit->error.code;
+}
+
+/* Everything that was processed, whether the group has it already or not. */
+rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error *error)
+{
+	struct rg__owned *owned = &consumer->owned;
+	struct rg__commit *commit;
+	size_t count = 0, used = 0;
+	rg_err err;
+
+	for (size_t i = 0; i < owned->count; i++)
+		count += owned->slots[i].position >= 0;
+	if (!count)
+		return RG_OK;
+	if (!(commit = rg__commit_new(count, consumer->generation, consumer->member_id)))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	for (size_t i = 0; i < owned->count; i++) {
+		const struct rg__slot *slot = &owned->slots[i];
+
+		if (slot->position >= 0)
+			commit->entries[used++] =
+				(struct rg__commit_entry){.at = slot->at, .epoch = slot->epoch, .offset = slot->position};
+	}
+	err = send_and_wait(consumer, commit, timeout_ms, error);
+	rg__commit_free(commit);
+	return err;
+}
+
+static rg_err fill_entry(rg_consumer *consumer, rd_kafka_topic_partition_t *from, struct rg__commit_entry *entry, rg_error *error)
+{
+	const struct rg__slot *slot = rg__owned_find(&consumer->owned, from->topic, from->partition);
+
+	if (!slot) {
+		from->err = kafka_error(RG_ERR_NOT_OWNED);
+		return rg__fail(error, RG_ERR_NOT_OWNED, "commit: %s [%d] is not owned by this consumer", from->topic,
+		                (int)from->partition);
+	}
+	if (from->offset < 0)
+		return rg__fail(error, RG_ERR_INVALID, "commit: %s [%d]: %lld is no offset to commit", from->topic,
+		                (int)from->partition, (long long)from->offset);
+	*entry = (struct rg__commit_entry){.at = slot->at,
+	                                   .epoch = slot->epoch,
+	                                   .offset = from->offset,
+	                                   .metadata = from->metadata,
+	                                   .metadata_len = from->metadata_size};
+	return RG_OK;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	return rg__partition_compare(&((const struct rg__commit_entry *)a)->at, &((const struct rg__commit_entry *)b)->at);
+}
+
+static rg_err fill(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, struct rg__commit *commit, rg_error *error)
+{
+	for (int i = 0; i < offsets->cnt; i++) {
+		rg_err err = fill_entry(consumer, &offsets->elems[i], &commit->entries[i], error);
+
+		if (err)
+			return err;
+	}
+	qsort(commit->entries, commit->count, sizeof(*commit->entries), compare_entries);
+	for (size_t i = 1; i < commit->count; i++)
+		if (!compare_entries(&commit->entries[i - 1], &commit->entries[i]))
+			return rg__fail(error, RG_ERR_INVALID, "commit: %s [%d] is listed twice", commit->entries[i].at.topic,
+			                (int)commit->entries[i].at.number);
+	return RG_OK;
+}
+
+static void give_results(rd_kafka_topic_partition_list_t *offsets, const struct rg__commit *commit)
+{
+	for (int i = 0; i < offsets->cnt; i++) {
+		struct rg__commit_entry key = {.at = {offsets->elems[i].topic, offsets->elems[i].partition}}, *entry;
+
+		entry = bsearch(&key, commit->entries, commit->count, sizeof(key), compare_entries);
+		if (entry)
+			offsets->elems[i].err = kafka_error(entry->err);
+	}
+}
+
+static rg_err commit_list(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int64_t timeout_ms, rg_error *error)
+{
+	struct rg__commit *commit = rg__commit_new((size_t)offsets->cnt, consumer->generation, consumer->member_id);
+	rg_err err;
+
+	if (!commit)
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	err = fill(consumer, offsets, commit, error);
+	if (!err && commit->count) {
+		err = send_and_wait(consumer, commit, timeout_ms, error);
+		give_results(offsets, commit);
+	}
+	rg__commit_free(commit);
+	return err;
+}
+
+rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms, rg_error *error)
+{
+	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
+
+	if (consumer->closed)
+		return rg__fail(error, RG_ERR_CLOSED, "commit: the consumer is closed");
+	if (consumer->in_lost)
+		return rg__fail(error, RG_ERR_LOST, "commit: the partitions are lost, others may have them already");
+	if (consumer->seat != RG__SEAT_TAKEN)
+		return rg__fail(error, RG_ERR_STATE, "commit: the consumer is not subscribed");
+	rg__settle(consumer);
+	if (offsets)
+		return commit_list(consumer, offsets, wait_ms, error);
+	return rg__commit_positions(consumer, wait_ms, error);
+}

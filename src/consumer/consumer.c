@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A consumer's life, its subscription, and what can be asked about it. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "consumer/internal.h"
+
+#include <string.h>
+
+/* Everything but the member, which close has freed, or which was never made. */
+void rg__consumer_release(rg_consumer *consumer)
+{
+	rd_kafka_t *rk = consumer->rk;
+	struct rg__voice *voice = consumer->voice;
+
+	rg__fetch_close(consumer);
+	rg__owned_free(&consumer->owned);
+	rg__topics_free(&consumer->topics);
+	rg__strategy_free(&consumer->strategy);
+	rg_conf_free(consumer->conf);
+	rg__free(consumer->member_id);
+	rg__free(consumer->protocol);
+	rg__free(consumer);
+	if (rk)
+		rg__fetch_destroy(rk, voice);
+	else
+		rg__voice_free(voice);
+}
+
+/* What must be right for a consumer beside what every member needs. */
+static rg_err check(rg_consumer *consumer, rg_error *error)
+{
+	rg_err err = rg__conf_check_member(consumer->conf, error);
+
+	return err ? err : rg__strategy_resolve(consumer->conf, &consumer->strategy, error);
+}
+
+static rg_err open_member(rg_consumer *consumer, rg_error *error)
+{
+	rg_err err = rg_member_new(&consumer->member, consumer->conf, "consumer", error);
+
+	if (err)
+		return err;
+	if (!rg__committer_init(consumer) || !rg__watch_init(consumer) || !rg__alive_init(consumer))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	return rg__thread_start(consumer, error);
+}
+
+static rg_err open(rg_consumer *consumer, const rg_conf *conf, rg_error *error)
+{
+	rg_err err;
+
+	consumer->generation = -1;
+	consumer->random.state = (uint64_t)rg__mono_us() | 1;
+	consumer->conf = rg__conf_dup(conf);
+	consumer->voice = rg__voice_new(conf->log, conf->log_user);
+	if (!consumer->conf || !consumer->voice || !rg__set_generation(consumer, -1, "", "", false))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	rg_conf_set_log(consumer->conf, rg__voice_write, consumer->voice);
+	consumer->log = (struct rg__log){rg__voice_write, consumer->voice, RG__LOG_DEBUG};
+	if ((err = check(consumer, error)))
+		return err;
+	if ((err = rg__fetch_open(consumer, error)))
+		return err;
+	return open_member(consumer, error);
+}
+
+rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error)
+{
+	rg_consumer *consumer;
+	rg_err err;
+
+	if (!ret_consumer || !conf)
+		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_new: no configuration, or no place for the consumer");
+	if (!(consumer = rg__calloc(1, sizeof(*consumer))))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	err = open(consumer, conf, error);
+	if (!err) {
+		*ret_consumer = consumer;
+		return RG_OK;
+	}
+	if (consumer->member) {
+		rg__committer_end(consumer);
+		rg__watch_end(consumer);
+		rg__alive_end(consumer);
+		rg_member_free(consumer->member);
+	}
+	rg__consumer_release(consumer);
+	return err;
+}
+
+/* --- Subscription ------------------------------------------------------------------------------------------------- */
+
+static void say_changed(rg_consumer *consumer, void *unused)
+{
+	(void)unused;
+	rg_member_rejoin(consumer->member, "the subscription changed");
+}
+
+/* The rest happens in the background and in poll. */
+static rg_err change_topics(rg_consumer *consumer, struct rg__topics *topics, rg_error *error)
+{
+	struct rg__topics before = consumer->topics;
+	rg_err err = RG_OK;
+
+	consumer->topics = *topics;
+	if (consumer->seat == RG__SEAT_NONE)
+		err = rg__join(consumer, error);
+	else if (consumer->seat == RG__SEAT_TAKEN)
+		rg__on_loop(consumer, say_changed, NULL);
+	if (err) {
+		consumer->topics = before;
+		rg__topics_free(topics);
+		return err;
+	}
+	rg__topics_free(&before);
+	rg__fetch_topics(consumer);
+	return RG_OK;
+}
+
+static void set_listener(rg_consumer *consumer, const rg_listener *listener, void *user)
+{
+	rg_listener copy = {0};
+
+	if (listener)
+		memcpy(&copy, listener, listener->size < sizeof(copy) ? listener->size : sizeof(copy));
+	consumer->listener = copy;
+	consumer->listener_user = user;
+}
+
+rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, size_t count, const rg_listener *listener,
+                             void *user, rg_error *error)
+{
+	struct rg__topics copy;
+	rg_err err;
+
+	if (consumer->inside)
+		return rg__fail(error, RG_ERR_STATE, "rg_consumer_subscribe: called inside a callback");
+	if (consumer->closed)
+		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_subscribe: the consumer is closed");
+	if (consumer->failed)
+		return rg__fail(error, RG_ERR_FATAL, "rg_consumer_subscribe: the consumer has failed for good; close it");
+	if (listener && listener->size < sizeof(listener->size))
+		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_subscribe: the listener's `size` must be sizeof(rg_listener)");
+	if ((err = rg__topics_copy(&copy, topics, count, error)))
+		return err;
+	if (rg__topics_equal(&copy, &consumer->topics))
+		rg__topics_free(&copy);
+	else
+		err = change_topics(consumer, &copy, error);
+	if (err)
+		return err;
+	set_listener(consumer, listener, user);
+	atomic_store(&consumer->left_poll_at, rg__mono_us()); /* as alive as if it had polled */
+	return RG_OK;
+}
+
+/* --- Questions ---------------------------------------------------------------------------------------------------- */
+
+rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)consumer->owned.count);
+
+	for (size_t i = 0; list && i < consumer->owned.count; i++) {
+		const struct rg__slot *slot = &consumer->owned.slots[i];
+
+		rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number);
+	}
+	return list;
+}
+
+rd_kafka_t *rg_consumer_handle(rg_consumer *consumer)
+{
+	return consumer->rk;
+}
+
+int rg_consumer_failed(const rg_consumer *consumer)
+{
+	return consumer->failed;
+}

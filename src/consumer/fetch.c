@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* librdkafka as the engine that fetches: it is told what to fetch and from where, and knows nothing of the group. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "consumer/internal.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { DESTROY_WAIT_MS = 5000 };
+
+static void write_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
+{
+	rg__voice_write(rd_kafka_opaque(rk), level, facility, line);
+}
+
+/* Whatever the application has set: offsets are committed by us alone, with member id and generation. */
+static rg_err force(rd_kafka_conf_t *conf, rg_error *error)
+{
+	static const char *const forced[][2] = {
+		{"enable.auto.commit", "false"},
+		{"enable.auto.offset.store", "false"},
+	};
+
+	for (size_t i = 0; i < sizeof(forced) / sizeof(forced[0]); i++) {
+		char text[256];
+
+		if (rd_kafka_conf_set(conf, forced[i][0], forced[i][1], text, sizeof(text)) != RD_KAFKA_CONF_OK)
+			return rg__fail(error, RG_ERR_LIBRDKAFKA, "%s: %s", forced[i][0], text);
+	}
+	return RG_OK;
+}
+
+rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_dup(consumer->conf->rdkafka);
+	char text[256] = "";
+
+	rd_kafka_conf_set_opaque(conf, consumer->voice);
+	rd_kafka_conf_set_log_cb(conf, write_log);
+	if (force(conf, error)) {
+		rd_kafka_conf_destroy(conf);
+		return RG_ERR_LIBRDKAFKA;
+	}
+	consumer->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
+	if (!consumer->rk) {
+		rd_kafka_conf_destroy(conf);
+		return rg__fail(error, RG_ERR_LIBRDKAFKA, "librdkafka: %s", text);
+	}
+	/* Errors, statistics and logs come through the queue that poll reads. */
+	rd_kafka_poll_set_consumer(consumer->rk);
+	consumer->queue = rd_kafka_queue_get_consumer(consumer->rk);
+	if (!consumer->queue)
+		return rg__fail(error, RG_ERR_LIBRDKAFKA, "librdkafka: no consumer queue");
+	return RG_OK;
+}
+
+/* --- Topics ------------------------------------------------------------------------------------------------------- */
+
+static void drop_handles(rd_kafka_topic_t **handles, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		rd_kafka_topic_destroy(handles[i]);
+	rg__free(handles);
+}
+
+/* A handle makes librdkafka look the topic's leaders up now: a partition that is assigned before they are known waits
+ * half a second for its first fetch. Without the memory for them it does. */
+void rg__fetch_topics(rg_consumer *consumer)
+{
+	rd_kafka_topic_t **before = consumer->handles;
+	size_t before_count = consumer->handle_count;
+
+	consumer->handle_count = 0;
+	consumer->handles = consumer->topics.count ? rg__calloc(consumer->topics.count, sizeof(*consumer->handles)) : NULL;
+	for (size_t i = 0; consumer->handles && i < consumer->topics.count; i++) {
+		rd_kafka_topic_t *handle = rd_kafka_topic_new(consumer->rk, consumer->topics.items[i], NULL);
+
+		if (handle)
+			consumer->handles[consumer->handle_count++] = handle;
+	}
+	drop_handles(before, before_count);
+}
+
+/* --- Partitions --------------------------------------------------------------------------------------------------- */
+
+static void tell_error(rg_consumer *consumer, const char *what, rd_kafka_error_t *refused)
+{
+	rg_error error;
+
+	rg__fail(&error, RG_ERR_LIBRDKAFKA, "librdkafka: %s: %s", what, rd_kafka_error_string(refused));
+	rd_kafka_error_destroy(refused);
+	rg__tell(consumer, &error);
+}
+
+/* Never with INVALID or STORED: librdkafka would ask the group itself, as somebody who is no member of it. */
+static bool may_start(const struct rg__slot *slot)
+{
+	return !slot->fetching && !slot->closing && slot->start != RD_KAFKA_OFFSET_INVALID;
+}
+
+/* Begins with every owned partition whose start is known by now. */
+void rg__fetch_start(rg_consumer *consumer)
+{
+	rd_kafka_topic_partition_list_t *list;
+	rd_kafka_error_t *refused;
+	int count = 0;
+
+	for (size_t i = 0; i < consumer->owned.count; i++)
+		count += may_start(&consumer->owned.slots[i]);
+	if (!count)
+		return;
+	list = rd_kafka_topic_partition_list_new(count);
+	for (size_t i = 0; i < consumer->owned.count; i++) {
+		const struct rg__slot *slot = &consumer->owned.slots[i];
+
+		if (may_start(slot))
+			rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number)->offset = slot->start;
+	}
+	refused = rd_kafka_incremental_assign(consumer->rk, list);
+	for (int i = 0; i < list->cnt && !refused; i++)
+		rg__owned_find(&consumer->owned, list->elems[i].topic, list->elems[i].partition)->fetching = true;
+	rd_kafka_topic_partition_list_destroy(list);
+	if (refused)
+		tell_error(consumer, "partitions could not be assigned", refused);
+}
+
+void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitions)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)partitions->count);
+	rd_kafka_error_t *refused = NULL;
+
+	for (size_t i = 0; i < partitions->count; i++) {
+		const struct rg__partition *at = &partitions->items[i];
+		struct rg__slot *slot = rg__owned_find(&consumer->owned, at->topic, at->number);
+
+		if (!slot || !slot->fetching)
+			continue;
+		slot->fetching = false; /* whatever becomes of the call: nothing of it comes out any more */
+		rd_kafka_topic_partition_list_add(list, at->topic, at->number);
+	}
+	if (list->cnt)
+		refused = rd_kafka_incremental_unassign(consumer->rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	if (refused)
+		tell_error(consumer, "partitions could not be unassigned", refused);
+}
+
+/* --- Records ------------------------------------------------------------------------------------------------------ */
+
+static struct rg__slot *slot_of(rg_consumer *consumer, const rd_kafka_message_t *message)
+{
+	return message->rkt ? rg__owned_find(&consumer->owned, rd_kafka_topic_name(message->rkt), message->partition) : NULL;
+}
+
+static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message)
+{
+	struct rg__slot *slot = slot_of(consumer, message);
+
+	/* What was queued before the partition was given up, or before it came back. */
+	if (!slot || !slot->fetching || slot->closing || (!slot->begun && slot->start >= 0 && message->offset < slot->start))
+		return false;
+	slot->begun = true;
+	consumer->returned = true;
+	consumer->returned_at = slot->at;
+	consumer->returned_epoch = slot->epoch;
+	consumer->returned_offset = message->offset + 1;
+	return true;
+}
+
+static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
+{
+	const struct rg__slot *slot;
+
+	/* Its connection to the coordinator is of no use to anybody; ours says the same if it concerns us. */
+	if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+		return false;
+	if (!message->rkt || message->partition < 0)
+		return true;
+	slot = slot_of(consumer, message);
+	return slot && slot->fetching && !slot->closing;
+}
+
+/* One record or error of librdkafka's that concerns what is owned, or NULL: nothing within the time, or woken up. */
+rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms)
+{
+	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->rk, timeout_ms);
+
+	if (!message || (message->err ? keep_error(consumer, message) : keep_record(consumer, message)))
+		return message;
+	rd_kafka_message_destroy(message);
+	return NULL;
+}
+
+/* --- The end ------------------------------------------------------------------------------------------------------ */
+
+struct ending {
+	pthread_mutex_t lock;
+	pthread_cond_t done;
+	bool ended, abandoned;
+	rd_kafka_t *rk;
+	struct rg__voice *voice;
+};
+
+static void free_ending(struct ending *ending)
+{
+	pthread_cond_destroy(&ending->done);
+	pthread_mutex_destroy(&ending->lock);
+	rg__voice_free(ending->voice);
+	rg__free(ending);
+}
+
+static void *destroy(void *user)
+{
+	struct ending *ending = user;
+	bool abandoned;
+
+	rd_kafka_destroy_flags(ending->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	pthread_mutex_lock(&ending->lock);
+	ending->ended = true;
+	abandoned = ending->abandoned;
+	pthread_cond_broadcast(&ending->done);
+	pthread_mutex_unlock(&ending->lock);
+	if (abandoned)
+		free_ending(ending);
+	return NULL;
+}
+
+static bool wait_for_end(struct ending *ending)
+{
+	struct timespec until;
+	bool ended;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += DESTROY_WAIT_MS / 1000;
+	pthread_mutex_lock(&ending->lock);
+	while (!ending->ended && !err)
+		err = pthread_cond_timedwait(&ending->done, &ending->lock, &until);
+	ended = ending->ended;
+	pthread_mutex_unlock(&ending->lock);
+	return ended;
+}
+
+/* False: it ended in the last moment. */
+static bool abandon(struct ending *ending)
+{
+	bool ended;
+
+	rg__voice_write(ending->voice, RG__LOG_ERR, "CLOSE",
+	                "librdkafka's handle does not end: a record that poll returned was not freed; it is left behind");
+	rg__voice_mute(ending->voice);
+	pthread_mutex_lock(&ending->lock);
+	ended = ending->ended;
+	ending->abandoned = !ended;
+	pthread_mutex_unlock(&ending->lock);
+	return !ended;
+}
+
+/* librdkafka waits without end for records that were not freed, so it does that on a thread of its own, and is left to
+ * itself when it takes too long. Takes over rk and voice. */
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice)
+{
+	struct ending *ending = rg__calloc(1, sizeof(*ending));
+	pthread_t thread;
+
+	if (ending) {
+		pthread_mutex_init(&ending->lock, NULL);
+		pthread_cond_init(&ending->done, NULL);
+		ending->rk = rk;
+		ending->voice = voice;
+	}
+	if (!ending || pthread_create(&thread, NULL, destroy, ending)) {
+		rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+		rg__voice_free(voice);
+		rg__free(ending);
+		return;
+	}
+	if (!wait_for_end(ending) && abandon(ending)) {
+		pthread_detach(thread);
+		return;
+	}
+	pthread_join(thread, NULL);
+	free_ending(ending);
+}
+
+void rg__fetch_close(rg_consumer *consumer)
+{
+	if (!consumer->rk)
+		return;
+	drop_handles(consumer->handles, consumer->handle_count);
+	consumer->handles = NULL;
+	consumer->handle_count = 0;
+	if (consumer->queue)
+		rd_kafka_queue_destroy(consumer->queue);
+	consumer->queue = NULL;
+}

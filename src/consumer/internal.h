@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RG__CONSUMER_INTERNAL_H
+#define RG__CONSUMER_INTERNAL_H
+
+/* What the files of the consumer share. Nothing outside src/consumer includes this.
+ *
+ * Two threads: the application's, which runs everything the application can notice (callbacks, assignor, records), and
+ * one in the background, which alone touches the member, its io, and what is marked "loop" here. The application hands
+ * work over with rg__on_loop(), which waits until the loop has run it: the loop never waits for anything but its next
+ * event, so that is a matter of microseconds, and what is handed over can live on the caller's stack. What the loop has to
+ * say comes as events of the member and as finished jobs, and wakes the application up. */
+
+#include "base/log.h"
+#include "consumer/commit.h"
+#include "consumer/leader.h"
+#include "consumer/metadata.h"
+#include "consumer/offsets_fetch.h"
+#include "consumer/owned.h"
+#include "consumer/strategy.h"
+#include "consumer/subscription.h"
+#include "consumer/thread.h"
+#include "consumer/voice.h"
+#include "consumer/watch.h"
+#include "member/events.h"
+#include "member/member.h"
+
+#include <librdkafka/rdkafka.h>
+#include <regroup/consumer.h>
+#include <stdatomic.h>
+
+/* Whether the member has a seat. */
+enum rg__seat { RG__SEAT_NONE, RG__SEAT_TAKEN, RG__SEAT_LEAVING };
+
+/* What an event of the member waits for before it can be dealt with to its end. */
+enum rg__step {
+	RG__STEP_NONE,
+	RG__STEP_PREPARE, /* the commit before what is owned is given up */
+	RG__STEP_ANSWER,  /* PREPARE is dealt with, but its answer could not be made: again at the next poll */
+	RG__STEP_LEAD,    /* Metadata of all topics of the group */
+	RG__STEP_REVOKE   /* COMPLETE: the commit before the new assignment takes something away (KIP-429) */
+};
+
+struct rg_consumer {
+	rg_conf *conf;
+	struct rg__voice *voice;
+	struct rg__log log;
+	struct rg__strategy strategy;
+	struct rg__thread thread;
+	rg_member *member; /* loop */
+
+	rd_kafka_t *rk;
+	rd_kafka_queue_t *queue; /* its consumer queue, to wake poll up */
+	rd_kafka_topic_t **handles; /* of the subscribed topics, so that librdkafka knows their leaders early */
+	size_t handle_count;
+
+	/* What the application wants. */
+	struct rg__topics topics; /* none: not subscribed */
+	rg_listener listener;
+	void *listener_user;
+	bool closed;
+
+	/* What is so. */
+	enum rg__seat seat;
+	bool rebalancing;  /* on_join_prepare was called, on_join_complete not yet */
+	int32_t generation; /* the last one completed, -1: none or lost */
+	char *member_id;    /* "" : none */
+	char *protocol;
+	bool is_leader;
+	struct rg__owned owned;
+
+	/* The event that is being dealt with. */
+	enum rg__step step;
+	rg_member_event *event;
+	struct rg__leading leading;
+	struct rg__metadata_job *metadata;
+	struct rg__arena step_arena; /* what follows lives in it */
+	struct rg__partitions given_up; /* PREPARE */
+	struct rg__partitions assigned, revoked, added; /* COMPLETE */
+	rg_bytes assignment_userdata;
+
+	/* Offsets. */
+	struct rg__commit *auto_commit; /* under way */
+	int64_t auto_commit_at;
+	struct rg__offsets_fetch *offsets_fetch; /* under way */
+	bool starting; /* some partitions do not fetch yet */
+	int64_t offsets_fetch_at; /* not before */
+	unsigned offsets_fetch_failures;
+	rg_err offsets_fetch_told; /* which error was reported already */
+
+	/* The record that poll returned last. */
+	bool returned;
+	struct rg__partition returned_at;
+	uint64_t returned_epoch;
+	int64_t returned_offset;
+
+	struct rg__random random; /* of the pauses between attempts */
+
+	/* Errors on their way to poll. */
+	rg_error error;
+	bool failed; /* for good */
+	bool retry;  /* the member waits for rg_member_retry */
+
+	bool inside;  /* a callback or an assignor */
+	bool in_lost; /* on_lost */
+
+	atomic_llong left_poll_at; /* 0: inside poll (KIP-62) */
+
+	/* Loop. */
+	struct rg__timer *poll_timer;
+	struct rg__committer committer;
+	struct rg__watch watch;
+};
+
+int64_t rg__mono_us(void);
+
+/* consumer.c */
+void rg__consumer_release(rg_consumer *consumer);
+
+/* poll.c */
+bool rg__work(rg_consumer *consumer);   /* deals with what is due; true: poll must not return records now */
+void rg__settle(rg_consumer *consumer); /* the record returned last counts as processed */
+void rg__tell(rg_consumer *consumer, const rg_error *error); /* an error for poll; the first one stays */
+
+/* rebalance.c */
+void rg__handle_event(rg_consumer *consumer, rg_member_event *event); /* takes it over */
+bool rg__continue_step(rg_consumer *consumer); /* false: it still waits */
+void rg__drop_step(rg_consumer *consumer);
+void rg__lose_all(rg_consumer *consumer, rg_cause cause);
+void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions);
+void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions);
+/* False: out of memory; what was known stays. Strings may be NULL. */
+bool rg__set_generation(rg_consumer *consumer, int32_t generation, const char *member_id, const char *protocol, bool leader);
+
+/* join.c */
+rg_err rg__join(rg_consumer *consumer, rg_error *error);
+rg_err rg__answer_ask(rg_consumer *consumer, uint32_t ticket, rg_error *error);
+
+/* listener.c */
+void rg__call_join_prepare(rg_consumer *consumer);
+void rg__call_join_complete(rg_consumer *consumer);
+void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partitions);
+void rg__call_lost(rg_consumer *consumer, const struct rg__partitions *partitions, rg_cause cause);
+void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *partitions);
+
+/* fetch.c */
+rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error);
+void rg__fetch_close(rg_consumer *consumer);
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice); /* takes both over */
+void rg__fetch_topics(rg_consumer *consumer);
+void rg__fetch_start(rg_consumer *consumer);
+void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitions);
+rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms);
+
+/* lead.c: the leader's part of a rebalance */
+void rg__lead_start(rg_consumer *consumer);
+bool rg__lead_continue(rg_consumer *consumer); /* false: it still waits */
+void rg__lead_drop(rg_consumer *consumer);
+
+/* position.c */
+void rg__start_positions(rg_consumer *consumer); /* asks for offsets, and begins where there is one */
+void rg__drop_positions(rg_consumer *consumer);
+
+/* auto_commit.c */
+void rg__auto_commit_due(rg_consumer *consumer, int64_t now_us);
+/* Commits what was processed of these partitions. False: there is nothing to commit, or nobody to commit it to. */
+bool rg__auto_commit_before(rg_consumer *consumer, const struct rg__partitions *partitions, int64_t timeout_ms);
+bool rg__auto_commit_done(rg_consumer *consumer); /* true: none is under way (any more) */
+void rg__auto_commit_drop(rg_consumer *consumer);
+void rg__note_committed(rg_consumer *consumer, const struct rg__commit *commit);
+
+/* commit_api.c */
+rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error *error);
+
+/* alive.c: max.poll.interval.ms (KIP-62) */
+bool rg__alive_init(rg_consumer *consumer); /* false: out of memory */
+void rg__alive_end(rg_consumer *consumer);
+void rg__alive_watch(rg_consumer *consumer); /* loop: from now on */
+
+/* trace.c */
+void rg__event_of(rg_consumer *consumer, const char *event, const struct rg__partitions *partitions, const char *reason);
+void rg__event_of_assign(rg_consumer *consumer, const char *protocol, int64_t duration_us, size_t members,
+                         const struct rg__lead_result *result);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rg_consumer_unsubscribe, rg_consumer_close, rg_consumer_free: giving everything up, in every state and in bounded time. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "consumer/internal.h"
+
+#include <limits.h>
+
+static int left_ms(int64_t until_us)
+{
+	int64_t ms = (until_us - rg__mono_us()) / 1000;
+
+	return ms < 0 ? 0 : ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* What the member had to say and nobody asked about: errors are logged, of the rest only a loss matters now. */
+static rg_cause drain_events(rg_consumer *consumer)
+{
+	rg_cause cause = RG_CAUSE_NONE;
+	rg_member_event *event;
+
+	while ((event = rg__next_event(consumer))) {
+		if (event->type == RG_MEMBER_LOST)
+			cause = event->cause;
+		else if (event->type == RG_MEMBER_ERROR)
+			rg__log(&consumer->log, RG__LOG_WARNING, "CONSUMER", "%s", event->error.text);
+		rg_member_event_free(event);
+	}
+	return cause;
+}
+
+static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *error)
+{
+	int wait_ms = left_ms(until_us);
+	struct rg__partitions all;
+	rg_err err = RG_OK;
+
+	if (!rg__owned_list(&consumer->owned, &all)) {
+		rg__lose_all(consumer, RG_CAUSE_NONE);
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	}
+	rg__mark_closing(consumer, &all);
+	if (consumer->conf->settings.enable_auto_commit) {
+		rg__auto_commit_drop(consumer);
+		/* Some of the time is for leaving. */
+		err = rg__commit_positions(consumer, wait_ms - wait_ms / 4, error);
+		if (err)
+			rg__log(&consumer->log, RG__LOG_WARNING, "COMMIT", "the last one: %s", rg_err_name(err));
+	}
+	rg__revoke(consumer, &all);
+	rg__free(all.items);
+	return err;
+}
+
+/* A generation that still holds, and no rebalance under way: everything is given up in order, and committed. Otherwise
+ * others may have it already, and it is lost. */
+static rg_err give_up(rg_consumer *consumer, int64_t until_us, rg_error *error)
+{
+	rg_cause cause = drain_events(consumer);
+
+	rg__drop_step(consumer);
+	rg__drop_positions(consumer);
+	if (cause == RG_CAUSE_NONE && consumer->generation >= 0 && !consumer->rebalancing && !consumer->failed &&
+	    consumer->owned.count)
+		return revoke_all(consumer, until_us, error);
+	rg__lose_all(consumer, cause);
+	return RG_OK;
+}
+
+struct leaving {
+	int how;
+	const char *reason;
+	int timeout_ms;
+	rg_err err;
+};
+
+static void say_leave(rg_consumer *consumer, void *arg)
+{
+	struct leaving *leaving = arg;
+
+	leaving->err = rg_member_leave(consumer->member, (rg_leave)leaving->how, leaving->reason, leaving->timeout_ms);
+}
+
+/* False: no word within the time. */
+static bool wait_for_left(rg_consumer *consumer, int64_t until_us)
+{
+	for (;;) {
+		bool left = rg__event_waits(consumer, RG_MEMBER_LEFT);
+
+		drain_events(consumer);
+		if (left)
+			consumer->seat = RG__SEAT_NONE;
+		if (left || rg__mono_us() >= until_us)
+			return left;
+		rg__news(consumer);
+		if (!rg__any_event_waits(consumer))
+			rg__sleep(consumer, until_us);
+	}
+}
+
+static rg_err leave(rg_consumer *consumer, int how, const char *reason, int64_t until_us, rg_error *error)
+{
+	struct leaving leaving = {how, reason, left_ms(until_us), RG_OK};
+
+	if (consumer->seat == RG__SEAT_TAKEN) {
+		rg__on_loop(consumer, say_leave, &leaving);
+		consumer->seat = leaving.err ? RG__SEAT_NONE : RG__SEAT_LEAVING;
+	}
+	if (consumer->seat == RG__SEAT_NONE || wait_for_left(consumer, until_us))
+		return RG_OK;
+	return rg__fail(error, RG_ERR_TIMED_OUT, "%s: the coordinator did not answer LeaveGroup in time", reason);
+}
+
+static rg_err end_subscription(rg_consumer *consumer, int how, const char *reason, int timeout_ms, rg_error *error)
+{
+	int64_t until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
+	rg_err err, left;
+
+	rg__settle(consumer);
+	err = give_up(consumer, until_us, error);
+	rg__on_loop(consumer, rg__watch_nothing, NULL);
+	rg__topics_free(&consumer->topics);
+	rg__fetch_topics(consumer);
+	left = leave(consumer, how, reason, until_us, err ? NULL : error);
+	consumer->rebalancing = consumer->retry = false;
+	consumer->error = (rg_error){0};
+	consumer->generation = -1;
+	return err == RG_ERR_TIMED_OUT || !left ? err : left;
+}
+
+rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *error)
+{
+	rg_err err;
+
+	if (consumer->inside)
+		return rg__fail(error, RG_ERR_STATE, "rg_consumer_unsubscribe: called inside a callback");
+	if (consumer->closed)
+		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_unsubscribe: the consumer is closed");
+	/* The application gives its seat up, also a static one: this is no restart of the process. */
+	err = end_subscription(consumer, RG_LEAVE_ALWAYS, "unsubscribed", timeout_ms, error);
+	rg__set_generation(consumer, -1, NULL, NULL, false);
+	consumer->listener = (rg_listener){0};
+	return err;
+}
+
+static void end_loop(rg_consumer *consumer, void *unused)
+{
+	(void)unused;
+	rg__committer_end(consumer);
+	rg__watch_end(consumer);
+	rg__alive_end(consumer);
+}
+
+rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_error *error)
+{
+	rg_err err;
+
+	if (consumer->inside)
+		return rg__fail(error, RG_ERR_STATE, "rg_consumer_close: called inside a callback");
+	if (consumer->closed)
+		return RG_OK;
+	err = end_subscription(consumer, how, "closed", timeout_ms, error);
+	consumer->closed = true;
+	rg__event_of(consumer, "closed", NULL, NULL);
+	rg__thread_stop(consumer);
+	rg__on_loop(consumer, end_loop, NULL);
+	rg_member_free(consumer->member);
+	consumer->member = NULL;
+	return err;
+}
+
+void rg_consumer_free(rg_consumer *consumer)
+{
+	if (!consumer || consumer->inside)
+		return;
+	if (!consumer->closed)
+		rg_consumer_close(consumer, RG_CLOSE_REMAIN, 0, NULL);
+	rg__consumer_release(consumer);
+}

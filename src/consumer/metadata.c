@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "consumer/metadata.h"
+
+#include "base/alloc.h"
+#include "base/backoff.h"
+#include "codec/api.h"
+#include "consumer/internal.h"
+
+#include <stdlib.h>
+
+/* --- Request and answer ------------------------------------------------------------------------------------------- */
+
+const struct rg__metadata_request *rg__metadata_request(const struct rg__bytes *names, size_t count, bool create,
+                                                        struct rg__arena *arena)
+{
+	struct rg__metadata_request *request = rg__arena_calloc(arena, 1, sizeof(*request));
+	struct rg__metadata_request_topic *topics;
+
+	if (!request)
+		return NULL;
+	rg__fields_init(&rg__metadata_request_fields, request);
+	request->allow_auto_topic_creation = create;
+	if (!rg__array_init(&rg__metadata_request_topic_fields, (int32_t)count, arena, &request->topics))
+		return NULL;
+	topics = request->topics.items;
+	for (size_t i = 0; i < count; i++)
+		topics[i].name = names[i];
+	return request;
+}
+
+static struct rg__bytes rack_of(const struct rg__metadata_response *body, int32_t node)
+{
+	const struct rg__metadata_response_broker *brokers = body->brokers.items;
+
+	for (int32_t i = 0; i < body->brokers.count; i++)
+		if (brokers[i].node_id == node)
+			return brokers[i].rack;
+	return RG__NULL_BYTES;
+}
+
+static bool any_rack(const struct rg__metadata_response *body)
+{
+	const struct rg__metadata_response_broker *brokers = body->brokers.items;
+
+	for (int32_t i = 0; i < body->brokers.count; i++)
+		if (brokers[i].rack.len)
+			return true;
+	return false;
+}
+
+/* The racks of each partition's replicas. Partitions come in any order, and a hostile answer has wrong numbers. */
+static const struct rg__racks_input *read_racks(const struct rg__metadata_response *body,
+                                                const struct rg__metadata_response_topic *topic, struct rg__arena *arena)
+{
+	const struct rg__metadata_response_topic_partition *partitions = topic->partitions.items;
+	struct rg__racks_input *racks = rg__arena_calloc(arena, (size_t)topic->partitions.count, sizeof(*racks));
+
+	for (int32_t p = 0; racks && p < topic->partitions.count; p++) {
+		int32_t number = partitions[p].partition_index, replicas = partitions[p].replica_nodes.count;
+		struct rg__bytes *names;
+
+		if (number < 0 || number >= topic->partitions.count || replicas <= 0)
+			continue;
+		names = rg__arena_calloc(arena, (size_t)replicas, sizeof(*names));
+		if (!names)
+			return NULL;
+		for (int32_t r = 0; r < replicas; r++)
+			names[r] = rack_of(body, RG__ITEMS(int32_t, partitions[p].replica_nodes)[r]);
+		racks[number] = (struct rg__racks_input){names, replicas};
+	}
+	return racks;
+}
+
+static int compare_topics(const void *a, const void *b)
+{
+	return rg__bytes_compare(((const struct rg__topic_input *)a)->name, ((const struct rg__topic_input *)b)->name);
+}
+
+bool rg__metadata_topics(const struct rg__metadata_response *body, struct rg__arena *arena,
+                         struct rg__topic_input **ret_topics, int32_t *ret_count)
+{
+	const struct rg__metadata_response_topic *from = body->topics.items;
+	size_t most = body->topics.count > 0 ? (size_t)body->topics.count : 0;
+	struct rg__topic_input *topics = rg__arena_calloc(arena, most, sizeof(*topics));
+	bool racks = any_rack(body);
+	int32_t count = 0;
+
+	if (!topics)
+		return false;
+	for (size_t i = 0; i < most; i++) {
+		if (from[i].error_code || from[i].partitions.count <= 0 || !from[i].name.data)
+			continue;
+		topics[count].name = from[i].name;
+		topics[count].partition_count = from[i].partitions.count;
+		if (racks && !(topics[count].racks = read_racks(body, &from[i], arena)))
+			return false;
+		count++;
+	}
+	if (count)
+		qsort(topics, (size_t)count, sizeof(*topics), compare_topics);
+	*ret_topics = topics;
+	*ret_count = count;
+	return true;
+}
+
+/* --- The leader's question ---------------------------------------------------------------------------------------- */
+
+static void ask(rg_consumer *consumer, struct rg__metadata_job *job);
+
+static void again_later(rg_consumer *consumer, struct rg__metadata_job *job, const char *why)
+{
+	const struct rg__settings *settings = &consumer->conf->settings;
+	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
+	                               job->failures++, &consumer->committer.random);
+
+	rg__log(&consumer->log, RG__LOG_WARNING, "METADATA", "the leader needs the group's topics: %s", why);
+	rg__timer_set(job->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
+}
+
+static void answered(void *user, const struct rg__response *response)
+{
+	struct rg__metadata_job *job = user;
+	rg_consumer *consumer = job->consumer;
+
+	job->request = 0;
+	if (response->error.code) {
+		again_later(consumer, job, response->error.text);
+		return;
+	}
+	pthread_mutex_lock(&consumer->thread.lock);
+	job->answer = rg__response_keep(response);
+	pthread_mutex_unlock(&consumer->thread.lock);
+	rg__wake(consumer);
+}
+
+static void ask(rg_consumer *consumer, struct rg__metadata_job *job)
+{
+	struct rg__call call = {.api_key = RG__API_METADATA, .timeout_ms = -1, .done = answered, .user = job};
+
+	rg__arena_clear(&job->arena);
+	call.body = rg__metadata_request(job->names, job->count, consumer->conf->settings.allow_auto_create_topics, &job->arena);
+	if (!call.body || rg__cluster_request(rg__member_cluster(consumer->member), &call, &job->request))
+		again_later(consumer, job, "the request could not be queued");
+}
+
+static void retry(void *user)
+{
+	struct rg__metadata_job *job = user;
+
+	ask(job->consumer, job);
+}
+
+static void begin(rg_consumer *consumer, void *arg)
+{
+	struct rg__metadata_job *job = arg;
+
+	job->timer = rg__timer_new(rg__member_io(consumer->member), retry, job);
+	if (job->timer)
+		ask(consumer, job);
+}
+
+static void end(rg_consumer *consumer, void *arg)
+{
+	struct rg__metadata_job *job = arg;
+
+	if (job->request)
+		rg__cluster_cancel(rg__member_cluster(consumer->member), job->request);
+	rg__timer_free(job->timer);
+}
+
+struct rg__metadata_job *rg__metadata_job_new(rg_consumer *consumer, const struct rg__bytes *names, size_t count)
+{
+	struct rg__metadata_job *job = rg__calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->consumer = consumer;
+	job->names = names;
+	job->count = count;
+	rg__on_loop(consumer, begin, job);
+	if (!job->timer) {
+		rg__metadata_job_free(job);
+		return NULL;
+	}
+	return job;
+}
+
+void rg__metadata_job_free(struct rg__metadata_job *job)
+{
+	if (!job)
+		return;
+	rg__on_loop(job->consumer, end, job);
+	rg__message_free(job->answer);
+	rg__arena_clear(&job->arena);
+	rg__free(job);
+}
+
+const struct rg__metadata_response *rg__metadata_job_answer(struct rg__metadata_job *job)
+{
+	struct rg__message *answer;
+
+	pthread_mutex_lock(&job->consumer->thread.lock);
+	answer = job->answer;
+	pthread_mutex_unlock(&job->consumer->thread.lock);
+	return answer ? answer->body : NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "consumer/owned.h"
+
+#include "base/alloc.h"
+
+#include <librdkafka/rdkafka.h>
+#include <string.h>
+
+struct rg__owned_topic {
+	struct rg__owned_topic *next;
+	char name[];
+};
+
+const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t len)
+{
+	struct rg__owned_topic *topic;
+
+	for (topic = owned->topics; topic; topic = topic->next)
+		if (!strncmp(topic->name, name, len) && !topic->name[len])
+			return topic->name;
+	topic = rg__malloc(sizeof(*topic) + len + 1);
+	if (!topic)
+		return NULL;
+	memcpy(topic->name, name, len);
+	topic->name[len] = '\0';
+	topic->next = owned->topics;
+	owned->topics = topic;
+	return topic->name;
+}
+
+bool rg__owned_reserve(struct rg__owned *owned, size_t more)
+{
+	size_t needs = owned->count + more;
+	struct rg__slot *grown;
+
+	if (needs <= owned->capacity)
+		return true;
+	grown = rg__realloc(owned->slots, needs * sizeof(*grown));
+	if (!grown)
+		return false;
+	owned->slots = grown;
+	owned->capacity = needs;
+	return true;
+}
+
+/* The first slot that does not come before the partition. */
+static size_t place_of(const struct rg__owned *owned, const struct rg__partition *partition)
+{
+	size_t low = 0, high = owned->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rg__partition_compare(&owned->slots[middle].at, partition) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partition)
+{
+	size_t at = place_of(owned, partition);
+
+	memmove(&owned->slots[at + 1], &owned->slots[at], (owned->count - at) * sizeof(*owned->slots));
+	owned->count++;
+	owned->slots[at] = (struct rg__slot){
+		.at = *partition,
+		.epoch = ++owned->last_epoch,
+		.start = RD_KAFKA_OFFSET_INVALID,
+		.position = RG__NO_OFFSET,
+		.committed = RG__NO_OFFSET,
+	};
+}
+
+void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < owned->count; i++) {
+		const struct rg__partition *at = &owned->slots[i].at;
+
+		if (rg__partitions_find(partitions, at->topic, at->number) < 0)
+			owned->slots[kept++] = owned->slots[i];
+	}
+	owned->count = kept;
+}
+
+struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int32_t number)
+{
+	struct rg__partition key = {topic, number};
+	size_t at = place_of(owned, &key);
+
+	if (at == owned->count || rg__partition_compare(&owned->slots[at].at, &key) != 0)
+		return NULL;
+	return &owned->slots[at];
+}
+
+struct rg__slot *rg__owned_find_epoch(struct rg__owned *owned, const struct rg__partition *partition, uint64_t epoch)
+{
+	struct rg__slot *slot = rg__owned_find(owned, partition->topic, partition->number);
+
+	return slot && slot->epoch == epoch ? slot : NULL;
+}
+
+bool rg__owned_list(const struct rg__owned *owned, struct rg__partitions *ret_partitions)
+{
+	struct rg__partition *items = rg__malloc(owned->count * sizeof(*items));
+
+	if (!items)
+		return false;
+	for (size_t i = 0; i < owned->count; i++)
+		items[i] = owned->slots[i].at;
+	*ret_partitions = (struct rg__partitions){items, owned->count};
+	return true;
+}
+
+void rg__owned_free(struct rg__owned *owned)
+{
+	while (owned->topics) {
+		struct rg__owned_topic *next = owned->topics->next;
+
+		rg__free(owned->topics);
+		owned->topics = next;
+	}
+	rg__free(owned->slots);
+	*owned = (struct rg__owned){0};
+}

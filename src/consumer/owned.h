@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RG__CONSUMER_OWNED_H
+#define RG__CONSUMER_OWNED_H
+
+/* What a consumer owns: for each partition where it is. The application's thread only. */
+
+#include "consumer/ownership.h"
+
+enum { RG__NO_OFFSET = -1 };
+
+struct rg__slot {
+	struct rg__partition at; /* the topic belongs to rg__owned */
+	uint64_t epoch;          /* of this ownership: another each time the partition is taken over */
+	bool fetching;           /* librdkafka has it */
+	bool closing;            /* is being given up: no record of it comes out any more */
+	bool sought;             /* the offset is being fetched from the group */
+	int64_t start;           /* where to begin: absolute, or one of librdkafka's; RD_KAFKA_OFFSET_INVALID: not known yet */
+	int64_t position;        /* behind the last record that was processed, RG__NO_OFFSET: none was */
+	int64_t committed;       /* what the group has as far as we know, RG__NO_OFFSET: not known */
+	bool begun;              /* a record of it has come out */
+	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
+};
+
+struct rg__owned {
+	struct rg__slot *slots; /* in order */
+	size_t count, capacity;
+	uint64_t last_epoch;
+	struct rg__owned_topic *topics; /* names, for as long as the consumer lives */
+};
+
+/* Our own copy of a topic's name. NULL: out of memory. */
+const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t len);
+
+bool rg__owned_reserve(struct rg__owned *owned, size_t more); /* false: out of memory */
+/* Adds a partition that is not owned; there must be room for it. The topic must be one of rg__owned_topic(). */
+void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partition);
+void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions);
+struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int32_t number);
+/* The same one still: NULL when it was given up meanwhile, also when it has come back since. */
+struct rg__slot *rg__owned_find_epoch(struct rg__owned *owned, const struct rg__partition *partition, uint64_t epoch);
+
+/* All partitions; items are to be freed with rg__free. False: out of memory. */
+bool rg__owned_list(const struct rg__owned *owned, struct rg__partitions *ret_partitions);
+void rg__owned_free(struct rg__owned *owned);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a partition that was assigned begins: where the application said, or where the group had got to, or where
+ * auto.offset.reset says. Nothing here waits; a rebalance meanwhile costs nothing, since an answer counts only for the
+ * ownership that asked for it. */
+#include "consumer/internal.h"
+
+#include "base/backoff.h"
+#include "base/error.h"
+#include "group/reactions.h"
+
+static void pause(rg_consumer *consumer)
+{
+	const struct rg__settings *settings = &consumer->conf->settings;
+
+	consumer->offsets_fetch_at =
+		rg__mono_us() + rg__backoff(settings->retry_backoff_ms * INT64_C(1000),
+	                                    settings->retry_backoff_max_ms * INT64_C(1000),
+	                                    consumer->offsets_fetch_failures++, &consumer->random);
+}
+
+/* An error that asking again does not mend is told, once; asking goes on all the same, in case somebody mends it. */
+static void failed(rg_consumer *consumer, const rg_error *error)
+{
+	bool retried = rg__react(RG__REQUEST_OFFSET_FETCH, error->code)->verb == RG__RETRY;
+
+	rg__log(&consumer->log, retried ? RG__LOG_INFO : RG__LOG_WARNING, "OFFSET", "%s", error->text);
+	if (retried || consumer->offsets_fetch_told == error->code)
+		return;
+	consumer->offsets_fetch_told = error->code;
+	rg__tell(consumer, error);
+}
+
+static void reset(rg_consumer *consumer, struct rg__slot *slot)
+{
+	rg_error error;
+
+	switch (consumer->conf->settings.auto_offset_reset) {
+	case RG__RESET_LATEST:
+		slot->start = RD_KAFKA_OFFSET_END;
+		return;
+	case RG__RESET_EARLIEST:
+		slot->start = RD_KAFKA_OFFSET_BEGINNING;
+		return;
+	case RG__RESET_NONE:
+		break;
+	}
+	slot->hopeless = true;
+	rg__fail(&error, RG_ERR_NO_OFFSET, "%s [%d]: the group has no committed offset, and auto.offset.reset is none",
+	         slot->at.topic, (int)slot->at.number);
+	rg__tell(consumer, &error);
+}
+
+/* True: it is to be asked again. */
+static bool take_entry(rg_consumer *consumer, const struct rg__offsets_fetch_entry *entry)
+{
+	struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &entry->at, entry->epoch);
+	rg_error error;
+
+	if (!slot)
+		return false;
+	slot->sought = false;
+	if (entry->err) {
+		rg__fail(&error, entry->err, "offset of %s [%d]: %s", entry->at.topic, (int)entry->at.number,
+		         rg_err_name(entry->err));
+		failed(consumer, &error);
+		return true;
+	}
+	if (entry->offset == RG__NO_OFFSET) {
+		reset(consumer, slot);
+		return false;
+	}
+	slot->start = slot->position = slot->committed = entry->offset;
+	return false;
+}
+
+static void take_answer(rg_consumer *consumer)
+{
+	struct rg__offsets_fetch *fetch = consumer->offsets_fetch;
+	bool again = false;
+
+	if (fetch->error.code)
+		failed(consumer, &fetch->error);
+	for (size_t i = 0; i < fetch->count; i++) {
+		struct rg__slot *slot;
+
+		if (!fetch->error.code)
+			again |= take_entry(consumer, &fetch->entries[i]);
+		else if ((slot = rg__owned_find_epoch(&consumer->owned, &fetch->entries[i].at, fetch->entries[i].epoch)))
+			slot->sought = false;
+	}
+	if (again || fetch->error.code) {
+		pause(consumer);
+	} else {
+		consumer->offsets_fetch_failures = 0;
+		consumer->offsets_fetch_told = RG_OK;
+	}
+	rg__offsets_fetch_free(fetch);
+	consumer->offsets_fetch = NULL;
+}
+
+static bool is_sought(const struct rg__slot *slot)
+{
+	return slot->start == RD_KAFKA_OFFSET_INVALID && !slot->sought && !slot->closing && !slot->hopeless;
+}
+
+static void ask(rg_consumer *consumer, size_t count)
+{
+	struct rg__offsets_fetch *fetch = rg__offsets_fetch_new(consumer, count);
+	size_t used = 0;
+
+	if (!fetch) {
+		pause(consumer);
+		return;
+	}
+	for (size_t i = 0; i < consumer->owned.count; i++) {
+		struct rg__slot *slot = &consumer->owned.slots[i];
+
+		if (!is_sought(slot))
+			continue;
+		slot->sought = true;
+		fetch->entries[used++] = (struct rg__offsets_fetch_entry){slot->at, slot->epoch, RG__NO_OFFSET, RG_OK};
+	}
+	consumer->offsets_fetch = fetch;
+	rg__offsets_fetch_send(fetch);
+}
+
+void rg__start_positions(rg_consumer *consumer)
+{
+	size_t unknown = 0;
+
+	if (!consumer->starting)
+		return;
+	if (consumer->offsets_fetch && rg__offsets_fetch_finished(consumer->offsets_fetch))
+		take_answer(consumer);
+	rg__fetch_start(consumer);
+	for (size_t i = 0; i < consumer->owned.count; i++)
+		unknown += is_sought(&consumer->owned.slots[i]);
+	if (unknown && !consumer->offsets_fetch && rg__mono_us() >= consumer->offsets_fetch_at)
+		ask(consumer, unknown);
+	consumer->starting = unknown || consumer->offsets_fetch;
+}
+
+void rg__drop_positions(rg_consumer *consumer)
+{
+	rg__offsets_fetch_free(consumer->offsets_fetch);
+	consumer->offsets_fetch = NULL;
+	consumer->starting = false;
+	consumer->offsets_fetch_failures = 0;
+	consumer->offsets_fetch_told = RG_OK;
+}

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the member's events mean for the application: a rebalance as the listener sees it. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "consumer/assignment.h"
+#include "consumer/hint.h"
+#include "consumer/internal.h"
+
+#include <string.h>
+
+static void out_of_memory(rg_consumer *consumer, const char *what)
+{
+	rg_error error;
+
+	rg__fail(&error, RG_ERR_MEMORY, "out of memory: %s", what);
+	rg__tell(consumer, &error);
+}
+
+bool rg__set_generation(rg_consumer *consumer, int32_t generation, const char *member_id, const char *protocol, bool leader)
+{
+	char *id = rg__strdup(member_id), *name = rg__strdup(protocol);
+
+	if ((member_id && !id) || (protocol && !name)) {
+		rg__free(id);
+		rg__free(name);
+		return false;
+	}
+	rg__free(consumer->member_id);
+	rg__free(consumer->protocol);
+	consumer->member_id = id;
+	consumer->protocol = name;
+	consumer->generation = generation;
+	consumer->is_leader = leader;
+	return true;
+}
+
+/* --- Giving up ---------------------------------------------------------------------------------------------------- */
+
+void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions)
+{
+	for (size_t i = 0; i < partitions->count; i++) {
+		struct rg__slot *slot =
+			rg__owned_find(&consumer->owned, partitions->items[i].topic, partitions->items[i].number);
+
+		if (slot)
+			slot->closing = true;
+	}
+}
+
+/* Nothing more comes out of them from here on; they are the member's until the callback has returned. */
+void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions)
+{
+	rg__mark_closing(consumer, partitions);
+	rg__fetch_stop(consumer, partitions);
+	rg__call_revoked(consumer, partitions);
+	rg__owned_remove(&consumer->owned, partitions);
+}
+
+void rg__lose_all(rg_consumer *consumer, rg_cause cause)
+{
+	struct rg__partitions all;
+
+	rg__auto_commit_drop(consumer);
+	if (consumer->owned.count) {
+		if (!rg__owned_list(&consumer->owned, &all)) {
+			/* They must go even if nobody can be told which. */
+			out_of_memory(consumer, "the lost partitions could not be listed");
+			all = (struct rg__partitions){0};
+			rd_kafka_assign(consumer->rk, NULL);
+			consumer->owned.count = 0;
+		}
+		rg__fetch_stop(consumer, &all);
+		rg__owned_remove(&consumer->owned, &all);
+		if (all.count)
+			rg__call_lost(consumer, &all, cause);
+		rg__free(all.items);
+	}
+	consumer->generation = -1;
+	consumer->is_leader = false;
+}
+
+/* --- The step under way ------------------------------------------------------------------------------------------- */
+
+void rg__drop_step(rg_consumer *consumer)
+{
+	if (consumer->step == RG__STEP_LEAD)
+		rg__lead_drop(consumer);
+	rg_member_event_free(consumer->event);
+	consumer->event = NULL;
+	consumer->step = RG__STEP_NONE;
+	consumer->given_up = consumer->assigned = consumer->revoked = consumer->added = (struct rg__partitions){0};
+	rg__arena_clear(&consumer->step_arena);
+}
+
+static struct rg__partitions room_for(rg_consumer *consumer, size_t count)
+{
+	return (struct rg__partitions){rg__arena_calloc(&consumer->step_arena, count, sizeof(struct rg__partition)), 0};
+}
+
+/* --- RG_MEMBER_PREPARE, RG_MEMBER_LOST ---------------------------------------------------------------------------- */
+
+/* Without an answer the member waits, so a failure is told and the answer tried again when the application polls again. */
+static void answer(rg_consumer *consumer)
+{
+	rg_error error;
+
+	if (rg__answer_ask(consumer, consumer->event->ticket, &error)) {
+		consumer->step = RG__STEP_ANSWER;
+		rg__tell(consumer, &error);
+		return;
+	}
+	rg__drop_step(consumer);
+}
+
+static void finish_prepare(rg_consumer *consumer)
+{
+	rg__call_join_prepare(consumer);
+	if (rg__event_waits(consumer, RG_MEMBER_LOST)) {
+		rg__drop_step(consumer); /* what would be given up is gone already, and that will be answered */
+		return;
+	}
+	if (consumer->given_up.count)
+		rg__revoke(consumer, &consumer->given_up);
+	answer(consumer);
+}
+
+/* How long the commit before a rebalance may take: the group waits for this member no longer than max.poll.interval.ms,
+ * and the callbacks need some of that. */
+static int64_t commit_time_ms(const rg_consumer *consumer)
+{
+	const struct rg__settings *settings = &consumer->conf->settings;
+	int64_t half_ms = settings->max_poll_interval_ms / 2;
+
+	return half_ms < settings->default_api_timeout_ms ? half_ms : settings->default_api_timeout_ms;
+}
+
+static void prepare(rg_consumer *consumer)
+{
+	struct rg__partitions owned;
+
+	consumer->step = RG__STEP_PREPARE;
+	consumer->given_up = room_for(consumer, consumer->owned.count);
+	if (!consumer->given_up.items || !rg__owned_list(&consumer->owned, &owned)) {
+		rg__lose_all(consumer, RG_CAUSE_FATAL); /* the safe side: nothing is kept that the group may give to others */
+		finish_prepare(consumer);
+		return;
+	}
+	rg__ownership_before_join(&owned, consumer->strategy.cooperative, consumer->topics.items, consumer->topics.count,
+	                          &consumer->given_up);
+	rg__free(owned.items);
+	/* Between this commit and the revocation no record may come out: it would be read twice. */
+	rg__mark_closing(consumer, &consumer->given_up);
+	if (consumer->given_up.count &&
+	    rg__auto_commit_before(consumer, &consumer->given_up, commit_time_ms(consumer)))
+		return;
+	finish_prepare(consumer);
+}
+
+/* --- RG_MEMBER_COMPLETE ------------------------------------------------------------------------------------------- */
+
+static void tell_assignor(rg_consumer *consumer, const struct rg__listed_assignor *assignor)
+{
+	rg_assignment assignment = {
+		.size = sizeof(assignment),
+		.userdata = consumer->assignment_userdata,
+		.generation = consumer->generation,
+		.member_id = consumer->member_id,
+	};
+
+	if (!assignor || !assignor->assignor->on_assignment)
+		return;
+	if (!rg__assignment_view(&consumer->assigned, &consumer->step_arena, &assignment)) {
+		out_of_memory(consumer, "the assignor could not be shown its assignment");
+		return;
+	}
+	consumer->inside = true;
+	assignor->assignor->on_assignment(&assignment, assignor->user);
+	consumer->inside = false;
+}
+
+struct completion {
+	int32_t group_size;
+	const char *rejoin; /* NULL: no */
+	struct rg__watch_list watch;
+	bool watch_changes;
+};
+
+static void say_completion(rg_consumer *consumer, void *arg)
+{
+	struct completion *completion = arg;
+
+	rg__member_group_size(consumer->member, completion->group_size);
+	if (completion->watch_changes)
+		rg__watch_set(consumer, &completion->watch);
+	if (completion->rejoin)
+		rg_member_rejoin(consumer->member, completion->rejoin);
+}
+
+/* A leader's watch was set with its plan, unless it kept its predecessor's (KIP-814): then it has to find out itself
+ * which topics the group has, or their growth would go unnoticed. */
+static void choose_watch(rg_consumer *consumer, struct rg__leading *leading, struct completion *completion)
+{
+	const rg_member_event *event = consumer->event;
+
+	completion->watch.ours = consumer->topics.items;
+	completion->watch.ours_count = consumer->topics.count;
+	completion->watch_changes = !event->is_leader || event->skip_assignment;
+	if (!event->is_leader || !event->skip_assignment)
+		return;
+	completion->watch.leads = true;
+	if (rg__leading_begin(leading, event->members, event->member_count, &consumer->log)) {
+		completion->watch.names = leading->topics;
+		completion->watch.count = (size_t)leading->topic_count;
+	}
+}
+
+static void take_added(rg_consumer *consumer, struct completion *completion)
+{
+	if (!rg__owned_reserve(&consumer->owned, consumer->added.count)) {
+		out_of_memory(consumer, "the assigned partitions could not be taken over");
+		consumer->added.count = 0;
+		completion->rejoin = "out of memory";
+	}
+	for (size_t i = 0; i < consumer->added.count; i++)
+		rg__owned_add(&consumer->owned, &consumer->added.items[i]);
+	rg__call_assigned(consumer, &consumer->added);
+	consumer->starting = true;
+	consumer->offsets_fetch_at = 0;
+}
+
+static void finish_complete(rg_consumer *consumer)
+{
+	const struct rg__listed_assignor *assignor = rg__strategy_find(&consumer->strategy, consumer->event->protocol);
+	struct completion completion = {0};
+	struct rg__leading leading = {0};
+	rg_bytes userdata = consumer->assignment_userdata;
+
+	if (consumer->revoked.count) {
+		rg__revoke(consumer, &consumer->revoked);
+		completion.rejoin = "gave up partitions that the new assignment takes away"; /* KIP-429: now others may get them */
+	}
+	if (assignor && assignor->builtin) {
+		completion.group_size = rg__hint_read((struct rg__bytes){userdata.data, userdata.len});
+		consumer->assignment_userdata = (rg_bytes){0};
+	}
+	tell_assignor(consumer, assignor);
+	take_added(consumer, &completion);
+	choose_watch(consumer, &leading, &completion);
+	rg__on_loop(consumer, say_completion, &completion);
+	rg__leading_end(&leading);
+	rg__drop_step(consumer);
+}
+
+/* The names in an assignment become the consumer's own: the subscription may change before the step is over. */
+static bool keep_names(rg_consumer *consumer)
+{
+	for (size_t i = 0; i < consumer->assigned.count; i++) {
+		struct rg__partition *at = &consumer->assigned.items[i];
+
+		at->topic = i && !strcmp(at->topic, consumer->assigned.items[i - 1].topic)
+		                    ? consumer->assigned.items[i - 1].topic
+		                    : rg__owned_topic(&consumer->owned, at->topic, strlen(at->topic));
+		if (!at->topic)
+			return false;
+	}
+	return true;
+}
+
+static void read_assignment(rg_consumer *consumer)
+{
+	rg_error error;
+	size_t dropped = 0;
+	struct rg__partitions owned = {0};
+
+	if (rg__assignment_read(consumer->event->assignment, &consumer->topics, &consumer->step_arena, &consumer->log,
+	                        &consumer->assigned, &consumer->assignment_userdata, &dropped, &error)) {
+		rg__tell(consumer, &error);
+		consumer->assigned.count = 0;
+	}
+	if (dropped)
+		rg__log(&consumer->log, RG__LOG_NOTICE, "ASSIGNMENT",
+		        "%zu partitions of the assignment are not subscribed to, or named twice; they are left alone", dropped);
+	consumer->revoked = room_for(consumer, consumer->owned.count);
+	consumer->added = room_for(consumer, consumer->assigned.count);
+	if (!keep_names(consumer) || !consumer->revoked.items || !consumer->added.items ||
+	    !rg__owned_list(&consumer->owned, &owned)) {
+		out_of_memory(consumer, "the assignment could not be taken over");
+		rg__lose_all(consumer, RG_CAUSE_FATAL);
+		consumer->assigned.count = consumer->revoked.count = consumer->added.count = 0;
+		return;
+	}
+	rg__ownership_after_join(&owned, &consumer->assigned, &consumer->revoked, &consumer->added);
+	rg__free(owned.items);
+}
+
+static void complete(rg_consumer *consumer)
+{
+	const rg_member_event *event = consumer->event;
+
+	if (!rg__set_generation(consumer, event->generation, event->member_id, event->protocol, event->is_leader))
+		out_of_memory(consumer, "the generation could not be noted");
+	consumer->auto_commit_at = rg__mono_us() + consumer->conf->settings.auto_commit_interval_ms * INT64_C(1000);
+	rg__call_join_complete(consumer);
+	read_assignment(consumer);
+	rg__mark_closing(consumer, &consumer->revoked);
+	if (consumer->revoked.count && rg__auto_commit_before(consumer, &consumer->revoked, commit_time_ms(consumer))) {
+		consumer->step = RG__STEP_REVOKE;
+		return;
+	}
+	finish_complete(consumer);
+}
+
+/* --- Events ------------------------------------------------------------------------------------------------------- */
+
+/* An error does not wait for the step under way, which may be waiting for what the error is about. */
+static void handle_error(rg_consumer *consumer, rg_member_event *event)
+{
+	rg__tell(consumer, &event->error);
+	consumer->failed |= event->fatal != 0;
+	consumer->retry |= !event->fatal;
+	rg_member_event_free(event);
+}
+
+static void handle_left(rg_consumer *consumer)
+{
+	rg_error error;
+
+	rg__drop_step(consumer);
+	consumer->seat = RG__SEAT_NONE;
+	if (consumer->topics.count && rg__join(consumer, &error))
+		rg__tell(consumer, &error);
+}
+
+void rg__handle_event(rg_consumer *consumer, rg_member_event *event)
+{
+	if (event->type == RG_MEMBER_ERROR) {
+		handle_error(consumer, event);
+		return;
+	}
+	consumer->event = event;
+	switch (event->type) {
+	case RG_MEMBER_PREPARE:
+		prepare(consumer);
+		return;
+	case RG_MEMBER_LOST:
+		rg__lose_all(consumer, event->cause);
+		answer(consumer);
+		return;
+	case RG_MEMBER_ASSIGN:
+		consumer->step = RG__STEP_LEAD;
+		rg__lead_start(consumer);
+		return;
+	case RG_MEMBER_COMPLETE:
+		complete(consumer);
+		return;
+	case RG_MEMBER_LEFT:
+		handle_left(consumer);
+		return;
+	case RG_MEMBER_ERROR:
+		break;
+	}
+}
+
+bool rg__continue_step(rg_consumer *consumer)
+{
+	bool lost = rg__event_waits(consumer, RG_MEMBER_LOST);
+
+	switch (consumer->step) {
+	case RG__STEP_NONE:
+		break;
+	case RG__STEP_ANSWER:
+		answer(consumer);
+		break;
+	case RG__STEP_LEAD:
+		return rg__lead_continue(consumer);
+	case RG__STEP_PREPARE:
+		/* When it is lost meanwhile nobody waits for the commit any more. */
+		if (!lost && !rg__auto_commit_done(consumer))
+			return false;
+		rg__auto_commit_drop(consumer);
+		finish_prepare(consumer);
+		break;
+	case RG__STEP_REVOKE:
+		if (lost) {
+			rg__drop_step(consumer); /* also what was added never became this member's */
+			break;
+		}
+		if (!rg__auto_commit_done(consumer))
+			return false;
+		finish_complete(consumer);
+		break;
+	}
+	return true;
+}
