@@ -71,6 +71,7 @@ struct rg__event {
 	enum rg__leave_mode leave_mode;
 	int64_t timeout_us;
 	bool polling;
+	int64_t ago_us; /* POLL, not polling: when it left the call; 0: it was there just now */
 	bool keeps;
 	int32_t group_size;
 	uint32_t epoch;

@@ -46,9 +46,9 @@ RG__HANDLER(rg__on_poll)
 	(void)actions;
 	if (!machine->conf.max_poll_interval_ms)
 		return;
-	machine->poll_ends_at =
-		event->polling ? RG__FOREVER : now_us + machine->conf.max_poll_interval_ms * INT64_C(1000);
-	if (machine->suspended) {
+	machine->poll_ends_at = event->polling ? RG__FOREVER
+	                                       : now_us - event->ago_us + machine->conf.max_poll_interval_ms * INT64_C(1000);
+	if (machine->suspended && !event->ago_us) {
 		machine->suspended = false;
 		rg__set_reason(machine->reason, "polling again after max.poll.interval.ms");
 	}
