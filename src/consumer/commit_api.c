@@ -33,8 +33,12 @@ static rg_err send_and_wait(rg_consumer *consumer, struct rg__commit *commit, in
 	return commit->error.code;
 }
 
-/* Everything that was processed, whether the group has it already or not. */
-rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error *error)
+static bool is_included(const struct rg__slot *slot, bool due)
+{
+	return slot->position >= 0 && (!due || slot->position != slot->committed);
+}
+
+rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms, rg_error *error)
 {
 	struct rg__owned *owned = &consumer->owned;
 	struct rg__commit *commit;
@@ -42,7 +46,7 @@ rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error 
 	rg_err err;
 
 	for (size_t i = 0; i < owned->count; i++)
-		count += owned->slots[i].position >= 0;
+		count += is_included(&owned->slots[i], due);
 	if (!count)
 		return RG_OK;
 	if (!(commit = rg__commit_new(count, consumer->generation, consumer->member_id)))
@@ -50,7 +54,7 @@ rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error 
 	for (size_t i = 0; i < owned->count; i++) {
 		const struct rg__slot *slot = &owned->slots[i];
 
-		if (slot->position >= 0)
+		if (is_included(slot, due))
 			commit->entries[used++] =
 				(struct rg__commit_entry){.at = slot->at, .epoch = slot->epoch, .offset = slot->position};
 	}
@@ -140,5 +144,5 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 	rg__settle(consumer);
 	if (offsets)
 		return commit_list(consumer, offsets, wait_ms, error);
-	return rg__commit_positions(consumer, wait_ms, error);
+	return rg__commit_positions(consumer, false, wait_ms, error);
 }

@@ -169,7 +169,8 @@ void rg__auto_commit_drop(rg_consumer *consumer);
 void rg__note_committed(rg_consumer *consumer, const struct rg__commit *commit);
 
 /* commit_api.c */
-rg_err rg__commit_positions(rg_consumer *consumer, int64_t timeout_ms, rg_error *error);
+/* What was processed; `due` leaves out what the group has already. */
+rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms, rg_error *error);
 
 /* alive.c: max.poll.interval.ms (KIP-62) */
 bool rg__alive_init(rg_consumer *consumer); /* false: out of memory */
@@ -178,7 +179,7 @@ void rg__alive_watch(rg_consumer *consumer); /* loop: from now on */
 
 /* trace.c */
 void rg__event_of(rg_consumer *consumer, const char *event, const struct rg__partitions *partitions, const char *reason);
-void rg__event_of_assign(rg_consumer *consumer, const char *protocol, int64_t duration_us, size_t members,
+void rg__event_of_assign(rg_consumer *consumer, int64_t duration_us, size_t members,
                          const struct rg__lead_result *result);
 
 #endif

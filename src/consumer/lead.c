@@ -111,7 +111,7 @@ static void run(rg_consumer *consumer, const struct rg__metadata_response *body)
 		refuse(consumer, &error);
 		return;
 	}
-	rg__event_of_assign(consumer, protocol, rg__mono_us() - began_us, result.count, &result);
+	rg__event_of_assign(consumer, rg__mono_us() - began_us, result.count, &result);
 	say(consumer, &result, topics, count);
 }
 

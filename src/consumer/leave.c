@@ -43,7 +43,7 @@ static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *erro
 	if (consumer->conf->settings.enable_auto_commit) {
 		rg__auto_commit_drop(consumer);
 		/* Some of the time is for leaving. */
-		err = rg__commit_positions(consumer, wait_ms - wait_ms / 4, error);
+		err = rg__commit_positions(consumer, true, wait_ms - wait_ms / 4, error);
 		if (err)
 			rg__log(&consumer->log, RG__LOG_WARNING, "COMMIT", "the last one: %s", rg_err_name(err));
 	}

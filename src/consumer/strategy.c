@@ -8,7 +8,23 @@
 
 #include <string.h>
 
-static bool find(const rg_conf *conf, const char *name, struct rg__listed_assignor *ret_listed)
+static rg_err refuse_unknown(const rg_conf *conf, const char *name, rg_error *error)
+{
+	struct rg__buf known = {0};
+	const rg_assignor *builtin;
+
+	for (int i = 0; (builtin = rg__builtin_at(i)); i++)
+		rg__buf_printf(&known, "%s%s", i ? ", " : "", builtin->name);
+	for (size_t i = 0; i < conf->assignor_count; i++)
+		if (!rg__builtin_find(conf->assignors[i].assignor.name))
+			rg__buf_printf(&known, ", %s", conf->assignors[i].assignor.name);
+	rg__fail(error, RG_ERR_INVALID, "partition.assignment.strategy: \"%s\" is not accepted: the assignors are %.*s", name,
+	         (int)known.len, known.len ? (const char *)known.data : "");
+	rg__buf_free(&known);
+	return RG_ERR_INVALID;
+}
+
+static rg_err find(const rg_conf *conf, const char *name, struct rg__listed_assignor *ret_listed, rg_error *error)
 {
 	const rg_assignor *builtin = rg__builtin_find(name);
 
@@ -18,38 +34,28 @@ static bool find(const rg_conf *conf, const char *name, struct rg__listed_assign
 	for (size_t i = 0; i < conf->assignor_count; i++)
 		if (!strcmp(name, conf->assignors[i].assignor.name)) {
 			*ret_listed = (struct rg__listed_assignor){&conf->assignors[i].assignor, conf->assignors[i].user, false};
-			return true;
+			return RG_OK;
 		}
-	if (builtin)
-		*ret_listed = (struct rg__listed_assignor){builtin, NULL, true};
-	return builtin != NULL;
-}
-
-static rg_err refuse_unknown(const rg_conf *conf, const char *name, rg_error *error)
-{
-	struct rg__buf known = {0};
-	const rg_assignor *builtin;
-
-	for (int i = 0; (builtin = rg__builtin_at(i)); i++)
-		rg__buf_printf(&known, "%s%s", i ? ", " : "", builtin->name);
-	for (size_t i = 0; i < conf->assignor_count; i++)
-		rg__buf_printf(&known, ", %s", conf->assignors[i].assignor.name);
-	rg__fail(error, RG_ERR_INVALID, "partition.assignment.strategy: \"%s\" is not accepted: the assignors are %.*s", name,
-	         (int)known.len, known.len ? (const char *)known.data : "");
-	rg__buf_free(&known);
-	return RG_ERR_INVALID;
+	if (!builtin)
+		return refuse_unknown(conf, name, error);
+	/* What a built-in remembers between rounds belongs to the consumer. */
+	*ret_listed = (struct rg__listed_assignor){builtin, NULL, true};
+	if (rg__builtin_open(builtin, conf->settings.member_capacity, &ret_listed->user))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	return RG_OK;
 }
 
 static rg_err add(const rg_conf *conf, struct rg__strategy *strategy, const char *name, rg_error *error)
 {
 	struct rg__listed_assignor *listed = &strategy->items[strategy->count];
+	rg_err err = find(conf, name, listed, error);
 
-	if (!find(conf, name, listed))
-		return refuse_unknown(conf, name, error);
-	if (rg__strategy_find(strategy, listed->assignor->name))
+	if (err)
+		return err;
+	strategy->count++;
+	if (rg__strategy_find(strategy, listed->assignor->name) != listed)
 		return rg__fail(error, RG_ERR_INVALID, "partition.assignment.strategy: \"%s\" is listed twice",
 		                listed->assignor->name);
-	strategy->count++;
 	return RG_OK;
 }
 
@@ -104,6 +110,9 @@ rg_err rg__strategy_resolve(const rg_conf *conf, struct rg__strategy *ret_strate
 
 void rg__strategy_free(struct rg__strategy *strategy)
 {
+	for (size_t i = 0; i < strategy->count; i++)
+		if (strategy->items[i].builtin)
+			rg__builtin_close(strategy->items[i].user);
 	rg__free(strategy->items);
 	*strategy = (struct rg__strategy){0};
 }

@@ -18,7 +18,7 @@ struct rg__strategy {
 	bool cooperative; /* KIP-429: all of the listed can do it; one that cannot makes the whole list eager */
 };
 
-/* Reads partition.assignment.strategy. The assignors stay where they are, in `conf` and in the library. RG_OK;
+/* Reads partition.assignment.strategy. Assignors of the user's stay where they are, in `conf`. RG_OK;
  * RG_ERR_INVALID: a name nobody has, or named twice, or assignors without a protocol in common; RG_ERR_MEMORY. */
 rg_err rg__strategy_resolve(const rg_conf *conf, struct rg__strategy *ret_strategy, rg_error *error);
 void rg__strategy_free(struct rg__strategy *strategy);

@@ -41,14 +41,17 @@ void rg__event_of(rg_consumer *consumer, const char *event, const struct rg__par
 	rg__event_emit(rg__member_events(consumer->member), &line);
 }
 
-void rg__event_of_assign(rg_consumer *consumer, const char *protocol, int64_t duration_us, size_t members,
+void rg__event_of_assign(rg_consumer *consumer, int64_t duration_us, size_t members,
                          const struct rg__lead_result *result)
 {
+	struct rg__event_sink *sink = rg__member_events(consumer->member);
+	const rg_member_event *event = consumer->event;
 	struct rg__event_line line = {0};
 
-	if (!begin(consumer, &line, "assign"))
+	if (!rg__event_wanted(sink))
 		return;
-	rg__event_str(&line, "protocol", protocol);
+	rg__event_begin(&line, rg__event_now_us(sink), "client", event->member_id, event->generation, "assign");
+	rg__event_str(&line, "protocol", event->protocol);
 	rg__event_int(&line, "duration_us", duration_us);
 	rg__event_int(&line, "members", (int64_t)members);
 	rg__event_int(&line, "topics", result->topics);

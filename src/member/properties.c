@@ -91,6 +91,7 @@ const struct rg__property rg__properties[] = {
 	INT("session.timeout.ms", OURS, 1, INT32_MAX, "45000", session_timeout_ms),
 	INT("heartbeat.interval.ms", OURS, 1, INT32_MAX, "3000", heartbeat_interval_ms),
 	INT("group.heartbeat.budget", OURS, 0, 1000000, "50", heartbeat_budget),
+	INT("group.member.capacity", OURS, 1, RG__CAPACITY_MAX, "1", member_capacity),
 	INT("max.poll.interval.ms", OURS, 1, INT32_MAX, "300000", max_poll_interval_ms),
 	BOOL("enable.auto.commit", OURS, "true", enable_auto_commit),
 	INT("auto.commit.interval.ms", OURS, 1, INT32_MAX, "5000", auto_commit_interval_ms),

@@ -31,6 +31,7 @@ struct rg__settings {
 	int32_t heartbeat_interval_ms;
 	int32_t heartbeat_budget; /* group.heartbeat.budget, per second for the group; 0: off */
 	int32_t max_poll_interval_ms;
+	int32_t member_capacity; /* group.member.capacity, for the assignor `weighted` */
 	/* Offsets. */
 	bool enable_auto_commit;
 	int32_t auto_commit_interval_ms;
