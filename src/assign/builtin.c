@@ -11,6 +11,9 @@ static const struct {
 } builtins[] = {
 	{&rg__range, JAVA "RangeAssignor"},
 	{&rg__roundrobin, JAVA "RoundRobinAssignor"},
+	{&rg__sticky, JAVA "StickyAssignor"},
+	{&rg__cooperative_sticky, JAVA "CooperativeStickyAssignor"},
+	{&rg__weighted, NULL},
 };
 
 enum { COUNT = sizeof(builtins) / sizeof(builtins[0]) };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "story.h"
 
+#include "assign/builtin.h"
+#include "assign/userdata.h"
 #include "assign/validate.h"
 
 #include <check.h>
@@ -172,6 +174,35 @@ const char *story_text(struct story *story)
 	return text;
 }
 
+void story_owned_to_userdata(struct story *story)
+{
+	for (int32_t m = 0; m < story->view.group.member_count; m++) {
+		rg_group_member *member = (rg_group_member *)(uintptr_t)&story->view.group.members[m];
+		const struct rg__member_input *in = &story->members[story->view.sources[m]];
+		const char **topics = need(story, (size_t)in->owned_count, sizeof(*topics));
+		const int32_t **partitions = need(story, (size_t)in->owned_count, sizeof(*partitions));
+		int32_t *counts = need(story, (size_t)in->owned_count, sizeof(*counts));
+
+		for (int32_t i = 0; i < in->owned_count; i++) {
+			topics[i] = (const char *)in->owned[i].topic.data;
+			partitions[i] = in->owned[i].partitions;
+			counts[i] = in->owned[i].count;
+		}
+		rg_assignment assignment = {.size = sizeof(assignment),
+		                            .topics = topics,
+		                            .partitions = partitions,
+		                            .partition_counts = counts,
+		                            .topic_count = in->owned_count,
+		                            .generation = in->generation};
+		int32_t len = rg__userdata_write_sticky(&assignment, NULL, 0);
+		void *bytes = need(story, (size_t)len, 1);
+
+		ck_assert_int_eq(rg__userdata_write_sticky(&assignment, bytes, len), len);
+		member->userdata = (rg_bytes){bytes, (size_t)len};
+		member->owned_count = 0;
+	}
+}
+
 const char *story_plan(struct story *story, const rg_assignor *assignor)
 {
 	rg_error error = {0};
@@ -196,6 +227,8 @@ void story_check(const rg_assignor *assignor, const char *text, const char *want
 	struct story story;
 
 	story_begin(&story, text);
+	if (assignor == &rg__sticky)
+		story_owned_to_userdata(&story);
 	const char *got = story_plan(&story, assignor);
 
 	ck_assert_msg(!strcmp(got, want), "%s of\n  %s\nis\n  %s\nnot\n  %s", assignor->name, text, got, want);

@@ -29,6 +29,9 @@ struct story {
 /* Tells a story: parses it and builds its view. A story that does not parse fails the test. */
 void story_begin(struct story *story, const char *text);
 
+/* What members own, as the userdata that Java's sticky assignor reads; needed before story_plan() with rg__sticky. */
+void story_owned_to_userdata(struct story *story);
+
 /* Runs an assignor and validates its plan, both of which must succeed; the plan as text, valid until story_end(). */
 const char *story_plan(struct story *story, const rg_assignor *assignor);
 
@@ -36,7 +39,7 @@ const char *story_plan(struct story *story, const rg_assignor *assignor);
 const char *story_text(struct story *story);
 void story_end(struct story *story);
 
-/* The whole of it: the plan of `assignor` for `text` must be `want`. */
+/* The whole of it: the plan of `assignor` for `text` must be `want`. What members own is given in the assignor's way. */
 void story_check(const rg_assignor *assignor, const char *text, const char *want);
 
 #endif
