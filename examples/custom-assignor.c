@@ -64,8 +64,9 @@ static int subscribes(const rg_group_member *member, int32_t topic)
 	return 0;
 }
 
-/* The subscriber with the fewest partitions for its capacity, if it had one more; the first of several. Always the same
- * answer for the same group: whoever leads next comes to the same plan, and partitions do not move without need. */
+/* The subscriber that would have the fewest partitions for its capacity if it had one more; the first of several. Always
+ * the same answer for the same group, so that a new leader changes nothing. (To keep partitions where they are when the
+ * group changes, look at `owned` as well.) */
 static int32_t next_owner(const rg_group *group, int32_t topic, const int64_t *given, const uint32_t *capacities)
 {
 	int32_t best = -1;

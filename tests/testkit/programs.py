@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The example programs, on the embedded cluster: what they print, when they end, and what they say when they do not.
+
+    programs.py EXAMPLES_FOLDER
+"""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+os.environ["REGROUP_EXAMPLES"] = os.path.abspath(sys.argv[1])
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "broker"))
+from harness import Cases, Member, Ours, check_events, program, scratch  # noqa: E402
+
+EARLIEST = ["-X", "auto.offset.reset=earliest"]
+LETTERS = r"%t|%p|%o|%T|%k|%K|%s|%S|%h|%%|\x41\t\n"
+
+
+class Cluster(Member):
+	"""regroup-coordinator, ready."""
+
+	def __init__(self, topics, *options):
+		folder = scratch()
+		super().__init__(folder, "coordinator", [program("regroup-coordinator"), "--topics", topics, *options])
+		told = self.until("a port", lambda: re.search(r"^listening (\S+)$", self.text(self.out_path), re.M))
+		self.bootstrap = told.group(1)
+
+	def produce(self, topic, partition, text, *options):
+		subprocess.run(["kcat", "-P", "-b", self.bootstrap, "-t", topic, "-p", str(partition), *options], input=text, text=True,
+			check=True, timeout=20)
+
+
+def consume(cluster, group, topic, *options, code=0, name="regroup-consume"):
+	"""One program from start to end; returns what it printed, on stdout and on stderr."""
+	done = subprocess.run([program(name), "-b", cluster.bootstrap, "-g", group, "-t", topic, *options], stdin=subprocess.DEVNULL,
+		capture_output=True, text=True, timeout=40)
+	assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout[-500:]}\n{done.stderr}"
+	return done.stdout, done.stderr
+
+
+# --- Records -----------------------------------------------------------------------------------------------------------
+
+def prints_as_kcat_does():
+	cluster = Cluster("t:2")
+	cluster.produce("t", 0, "k1:v1\nk2:v2\n", "-K:", "-H", "a=b", "-H", "none", "-H", "empty=")
+	cluster.produce("t", 1, "plain\n")
+	cluster.produce("t", 1, ":no key\nno payload:\n", "-K:", "-Z")
+	ours, _ = consume(cluster, "g", "t", *EARLIEST, "-e", "-f", LETTERS)
+	theirs = subprocess.run(["kcat", "-C", "-b", cluster.bootstrap, "-t", "t", "-e", "-q", "-f", LETTERS], capture_output=True,
+		text=True, timeout=20, check=True).stdout
+	assert theirs.count("\n") == 5, theirs
+	assert sorted(ours.splitlines()) == sorted(theirs.splitlines()), f"ours:\n{ours}\nkcat's:\n{theirs}"
+
+
+def counts_and_goes_on_where_it_ended():
+	"""What was printed is committed, and nothing else: the next run begins there."""
+	cluster = Cluster("t:1", "--records", "100")
+	first, _ = consume(cluster, "g", "t", *EARLIEST, "-c", "30")
+	assert first.splitlines() == [f"record-{i}" for i in range(30)], first
+	rest, _ = consume(cluster, "g", "t", *EARLIEST, "-e")
+	assert rest.splitlines() == [f"record-{i}" for i in range(30, 100)], rest
+
+
+def ends_at_the_end():
+	"""Most partitions are empty, and in a third run nothing is new."""
+	cluster = Cluster("t:6")
+	for partition in (1, 4):
+		cluster.produce("t", partition, "".join(f"r{i}\n" for i in range(50)))
+	for expected in (100, 0):
+		found, _ = consume(cluster, "g", "t", *EARLIEST, "-e")
+		assert found.count("\n") == expected, found
+
+
+def several_end_at_the_end():
+	"""Each goes when its partitions are read; the others take them over. Every record comes once."""
+	cluster, folder = Cluster("t:6", "--records", "3000"), scratch()
+	members = [Ours(cluster, folder, f"m{i}", "g", ["t"], consume=True, options=["-e"],
+		settings={"auto.offset.reset": "earliest"}) for i in (1, 2, 3)]
+	for member in members:
+		member.gone(40)
+	records = [line for member in members for line in member.text(member.out_path).splitlines()]
+	assert len(records) == len(set(records)) == 3000, f"{len(records)} records, {len(set(records))} different ones"
+	check_events(*members)
+
+
+def says_that_output_failed():
+	cluster = Cluster("t:1", "--records", "10")
+	with open("/dev/full", "wb") as full:
+		done = subprocess.run([program("regroup-consume"), "-b", cluster.bootstrap, "-g", "g", "-t", "t", *EARLIEST], stdout=full,
+			stderr=subprocess.PIPE, text=True, timeout=20)
+	assert done.returncode == 1 and "cannot write: No space left" in done.stderr, f"{done.returncode} {done.stderr}"
+	# It has not committed what nobody has seen. Its seat is still taken, so this waits for its session to end.
+	found, _ = consume(cluster, "other", "t", *EARLIEST, "-e")
+	assert found.count("\n") == 10
+
+
+# --- Rebalances ----------------------------------------------------------------------------------------------------------
+
+def lines_for_rebalances():
+	cluster, folder = Cluster("t:6,u:2"), scratch()
+	command = [program("regroup-member"), "-b", cluster.bootstrap, "-g", "g", "-t", "t,u", "-X", "client.id=m"]
+	m1 = Member(folder, "m1", command)
+
+	def lines(member):
+		told = [re.fullmatch(r"\d\d:\d\d:\d\d\.\d{3} (\w+) +(.*)", line) for line in member.text(member.err_path).splitlines()]
+		assert all(told), member.told()
+		return [line.groups() for line in told]
+
+	m1.until("its partitions", lambda: ("assigned", "t[0-5] u[0-1]") in lines(m1))
+	m2 = Member(folder, "m2", command)
+	m2.until("its partitions", lambda: any(what == "assigned" for what, _ in lines(m2)))
+	m1.until("less of them", lambda: [what for what, _ in lines(m1)].count("assigned") == 2)
+	m2.stop()
+	m1.until("all of them again", lambda: [what for what, _ in lines(m1)].count("assigned") == 3)
+	m1.stop()
+	assert [what for what, _ in lines(m1)] == ["prepare", "complete", "assigned"] + 2 * [
+		"prepare", "revoked", "complete", "assigned"] + ["revoked"], m1.told()
+	assert [text for what, text in lines(m1) if what == "assigned"] == ["t[0-5] u[0-1]", "t[0-2] u[0]", "t[0-5] u[0-1]"] or \
+		[text for what, text in lines(m1) if what == "assigned"] == ["t[0-5] u[0-1]", "t[3-5] u[1]", "t[0-5] u[0-1]"], m1.told()
+	assert "as leader, range, member m-" in m1.text(m1.err_path), m1.told()
+	assert m1.text(m1.out_path) == ""
+
+
+def events_on_stdout():
+	cluster = Cluster("t:1", "--records", "5")
+	out, err = consume(cluster, "g", "t", *EARLIEST, "-e", "--events", "-")
+	lines = out.splitlines()
+	told = [json.loads(line)["event"] for line in lines if line.startswith("{")]
+	assert [line for line in lines if not line.startswith("{")] == [f"record-{i}" for i in range(5)], out
+	assert told[0] == "start" and told[-1] == "closed" and {"prepare", "complete", "assigned", "revoked"} <= set(told), told
+	assert err == "", err
+
+
+def slow_callbacks():
+	"""Each call of the listener takes its time, one after the other; the heartbeats do not wait."""
+	cluster, folder = Cluster("t:1"), scratch()
+	member = Ours(cluster, folder, "m1", "g", ["t"], options=["--delay-callback", "700"],
+		settings={"session.timeout.ms": 1000, "heartbeat.interval.ms": 200})
+	complete, assigned = member.wait_for("complete"), member.wait_for("assigned")
+	assert assigned["t_us"] - complete["t_us"] >= 700_000
+	member.until("heartbeats", lambda: member.count("heartbeat_received") > 3)
+	assert member.count("lost") == 0
+	member.stop()
+
+
+def slow_assignor_of_any_name():
+	for assignor in ("range", "roundrobin", "cooperative-sticky"):
+		cluster, folder = Cluster("t:2"), scratch()
+		member = Ours(cluster, folder, "m1", "g", ["t"], assignor=assignor, options=["--delay-assign", "500"])
+		member.wait_for("complete")
+		joined, sent = member.saw("join_received", leader=True), member.saw("sync_sent")
+		assert sent["t_us"] - joined["t_us"] >= 500_000, assignor
+		member.stop()
+
+
+def stalls():
+	"""KIP-62: it hangs, so the group goes on without it; a signal still ends it."""
+	cluster, folder = Cluster("t:2"), scratch()
+	settings = {"session.timeout.ms": 1000, "heartbeat.interval.ms": 200, "max.poll.interval.ms": 1500}
+	m1 = Ours(cluster, folder, "m1", "g", ["t"], options=["--stall-after", "1000"], settings=settings)
+	m1.wait_for("assigned")
+	m1.wait_for("leaving")
+	assert m1.count("heartbeat_received") > 3 and m1.count("lost") == 0, m1.told()
+	m1.stop(6)
+	# Nobody was there to be told before.
+	assert m1.count("lost") == 1, m1.told()
+
+
+def two_of_one_instance():
+	"""The older one fails, with a sentence and exit code 1; the younger one has the seat."""
+	cluster, folder = Cluster("t:2"), scratch()
+	settings = {"group.instance.id": "i"}
+	m1 = Ours(cluster, folder, "m1", "g", ["t"], settings=settings)
+	m1.wait_for("complete")
+	m2 = Ours(cluster, folder, "m2", "g", ["t"], settings=settings)
+	m2.wait_for("complete")
+	m1.exit_codes = (1,)
+	m1.gone(20)
+	assert "group.instance.id" in m1.text(m1.err_path), m1.told()
+	m2.stop()
+
+
+def shares_by_capacity():
+	cluster, folder = Cluster("t:8"), scratch()
+
+	def start(name, capacity):
+		return Member(folder, name, [program("custom-assignor"), "-b", cluster.bootstrap, "-g", "g", "-t", "t", "-C", str(capacity)])
+
+	def has(member, text):
+		return member.until(text, lambda: text in member.text(member.err_path))
+
+	small = start("small", 1)
+	has(small, ": 8 partitions for capacity 1")
+	big = start("big", 3)
+	has(small, ": 2 partitions for capacity 1")
+	has(big, ": 6 partitions for capacity 3")
+	small.stop()
+	has(big, ": 8 partitions for capacity 3")
+	big.stop()
+
+
+# --- Words ---------------------------------------------------------------------------------------------------------------
+
+def refused():
+	"""Exit code 2, before anything is contacted, and a sentence with the word in question."""
+	usual = ["-b", "127.0.0.1:1", "-g", "g", "-t", "t"]
+	for name, arguments, words in (
+			("regroup-consume", [], "-t"),
+			("regroup-consume", ["-g", "g", "-t", "t"], "bootstrap.servers"),
+			("regroup-consume", ["-b", "127.0.0.1:1", "-t", "t"], "group.id"),
+			("regroup-consume", [*usual, "-f", "%q"], "%q"),
+			("regroup-consume", [*usual, "-f", "\\q"], "\\q"),
+			("regroup-consume", [*usual, "-f", "50%"], "%"),
+			("regroup-consume", [*usual, "-c", "0"], "-c"),
+			("regroup-consume", [*usual, "-X", "client.id"], "key=value"),
+			("regroup-consume", [*usual, "-X", "session.timeout.ms=x"], "session.timeout.ms"),
+			("regroup-consume", [*usual, "extra"], "extra"),
+			("regroup-consume", [*usual, "--no-such-option"], "no-such-option"),
+			("regroup-member", [*usual, "-e"], "e"),
+			("regroup-member", [*usual, "--delay-callback", "-1"], "--delay-callback"),
+			("regroup-member", [*usual, "-a", "nonesuch"], "nonesuch"),
+			("custom-assignor", ["-t", "t", "-C", "0"], "CAPACITY"),
+			("regroup-coordinator", [], "--topics")):
+		done = subprocess.run([program(name), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
+		assert done.returncode == 2 and words in done.stderr and not done.stdout, \
+			f"{name} {arguments}: exit code {done.returncode}\n{done.stderr}"
+
+
+def unwritable_events():
+	done = subprocess.run([program("regroup-member"), "-b", "127.0.0.1:1", "-g", "g", "-t", "t", "--events", "/no/such/file"],
+		capture_output=True, text=True, timeout=10)
+	assert done.returncode == 1 and "/no/such/file: No such file" in done.stderr, done.stderr
+
+
+def second_signal_ends_at_once():
+	"""The first one leaves the group, and waits for the coordinator, which hangs; the second one waits for nothing."""
+	cluster, folder = Cluster("t:1"), scratch()
+	member = Ours(cluster, folder, "m1", "g", ["t"])
+	member.wait_for("complete")
+	cluster.process.send_signal(signal.SIGSTOP)
+	try:
+		member.process.send_signal(signal.SIGINT)
+		member.wait_for("leaving")
+		member.exit_codes = (-signal.SIGINT,)
+		member.stop(2, signal.SIGINT)
+	finally:
+		cluster.process.send_signal(signal.SIGCONT)
+
+
+def main():
+	report = Cases()
+	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended, ends_at_the_end, several_end_at_the_end,
+			says_that_output_failed, lines_for_rebalances, events_on_stdout, slow_callbacks, slow_assignor_of_any_name, stalls,
+			two_of_one_instance, shares_by_capacity, refused, unwritable_events, second_signal_ends_at_once):
+		report.case(case.__name__, case)
+	return report.finish()
+
+
+if __name__ == "__main__":
+	sys.exit(main())
