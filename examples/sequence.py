@@ -327,7 +327,7 @@ def main(argv=None):
 	parser.add_argument("--width", type=int, default=116)
 	parser.add_argument("--kill", action="append", default=[], type=parse_kill, metavar="NAME=UNIX_SECONDS")
 	parser.add_argument("--all", action="store_true")
-	o = parser.parse_args(argv)
+	o = parser.parse_intermixed_args(argv)
 	try:
 		members, coordinator = load(o.files)
 	except (OSError, ValueError) as error:
