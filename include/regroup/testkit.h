@@ -58,7 +58,8 @@ RG_API void rg_testkit_conf_init(rg_testkit_conf *conf, size_t size);
  * RG_ERR_LIBRDKAFKA: the mock broker could not. Free with rg_testkit_free(). */
 RG_API rg_err rg_testkit_new(rg_testkit **ret_kit, const rg_testkit_conf *conf, rg_error *error);
 
-/** Ends a cluster and all its connections. No event comes after it returned. NULL is ignored. */
+/** Ends a cluster and all its connections. No event comes after it returned. Takes up to a second, as long as librdkafka needs
+ * to end its mock broker. Not from the event callback. NULL is ignored. */
 RG_API void rg_testkit_free(rg_testkit *kit);
 
 /** "127.0.0.1:40001,127.0.0.1:40002": all brokers, also those that are stopped. Lives as long as the kit. */

@@ -252,7 +252,7 @@ static void close_kit(struct rg_testkit *kit)
 {
 	uv_run(&kit->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&kit->loop);
-	rg__kit_mock_close(kit);
+	rg__kit_mock_close(&kit->mock);
 	rg__kit_sink_close(kit);
 	rg__kit_coordinator_free(kit->coordinator);
 	rg__kit_cluster_free(&kit->cluster);

@@ -100,7 +100,7 @@ void rg__kit_front_close(struct rg__kit_front *front);                   /* and 
 
 /* mock.c */
 rg_err rg__kit_mock_open(struct rg_testkit *kit, rg_error *error);
-void rg__kit_mock_close(struct rg_testkit *kit);
+void rg__kit_mock_close(struct rg__kit_mock *mock);
 rg_err rg__kit_mock_add_topic(struct rg_testkit *kit, const char *name, rg_error *error);
 
 /* mock_versions.c: offers what the mock offers, where we do not answer ourselves. Blocks for a moment. */

@@ -200,10 +200,27 @@ static bool move_one(struct rg__kit_coordinator *c, struct rg__bytes id, bool ke
 	return load_us > 0 || rg__kit_load(c, unloaded);
 }
 
+/* A group that is loaded at once is back at the end of the list: only those that were there before are moved. */
+static bool move_all(struct rg__kit_coordinator *c, bool keep_state, int64_t load_us)
+{
+	struct rg__kit_unloaded *unloaded, *next_unloaded;
+	struct rg__kit_group *group, *next_group;
+	unsigned count = HASH_COUNT(c->groups);
+
+	HASH_ITER(hh, c->unloaded, unloaded, next_unloaded)
+		if (!move_one(c, rg__kit_copy(c, unloaded->id), keep_state, load_us))
+			return false;
+	HASH_ITER(hh, c->groups, group, next_group)
+		if (count-- == 0)
+			break;
+		else if (!move_one(c, rg__kit_copy(c, group->id), keep_state, load_us))
+			return false;
+	return true;
+}
+
 bool rg__kit_coordinator_move(struct rg__kit_coordinator *c, int64_t now_us, struct rg__bytes group, bool keep_state,
 			      int64_t load_us, struct rg__kit_outcome *outcome)
 {
-	struct rg__kit_group *one, *next;
 	bool ok = !c->failed;
 
 	if (!ok)
@@ -213,8 +230,7 @@ bool rg__kit_coordinator_move(struct rg__kit_coordinator *c, int64_t now_us, str
 	if (group.data)
 		ok = move_one(c, group, keep_state, load_us);
 	else
-		HASH_ITER(hh, c->groups, one, next)
-			ok = ok && move_one(c, rg__kit_copy(c, one->id), keep_state, load_us);
+		ok = move_all(c, keep_state, load_us);
 	c->failed |= !ok;
 	c->out = NULL;
 	return !c->failed;

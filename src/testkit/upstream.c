@@ -10,6 +10,7 @@
 struct rg__kit_upstream {
 	uv_tcp_t socket; /* data: the connection */
 	uv_connect_t connect;
+	uv_shutdown_t shutdown;
 	struct rg__buf in;
 	struct rg__kit_connection *connection;
 };
@@ -25,11 +26,28 @@ static void on_closed(uv_handle_t *handle)
 	rg__kit_handle_gone(connection);
 }
 
+static void on_shutdown(uv_shutdown_t *shutdown, int status)
+{
+	uv_handle_t *socket = (uv_handle_t *)shutdown->handle;
+
+	if (status != UV_ECANCELED && !uv_is_closing(socket))
+		uv_close(socket, on_closed);
+}
+
+/* A client that wants no answer (acks=0) may be gone before its request is passed on, and it counts all the same: what was
+ * taken from it is still written. */
 void rg__kit_upstream_close(struct rg__kit_connection *connection)
 {
-	if (connection->upstream)
-		uv_close((uv_handle_t *)&connection->upstream->socket, on_closed);
+	struct rg__kit_upstream *upstream = connection->upstream;
+	uv_stream_t *stream = (uv_stream_t *)upstream;
+
 	connection->upstream = NULL;
+	if (!upstream)
+		return;
+	uv_read_stop(stream);
+	if (connection->kit->stopping || !uv_stream_get_write_queue_size(stream) ||
+	    uv_shutdown(&upstream->shutdown, stream, on_shutdown) < 0)
+		uv_close((uv_handle_t *)stream, on_closed);
 }
 
 static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
@@ -94,8 +112,8 @@ static void on_connected(uv_connect_t *connect, int status)
 {
 	struct rg__kit_upstream *upstream = connect->data;
 
-	if (status == UV_ECANCELED)
-		return; /* it is being closed */
+	if (upstream->connection->closing)
+		return;
 	if (status < 0 || uv_read_start((uv_stream_t *)&upstream->socket, give_room, on_read) < 0)
 		rg__kit_connection_close(upstream->connection);
 }
