@@ -38,12 +38,21 @@ void rg_conf_free(rg_conf *conf)
 	rg__free(conf);
 }
 
-/* A property that both have, or librdkafka alone. Its words become ours, without the value where that is a secret. */
+/* A property that both have, or librdkafka alone. Its words become ours, without the value where that is a secret.
+ * Set on a copy: of a list of flags librdkafka takes what stands before the one it does not know, so that "debug" set
+ * to "topic,nonsense" is refused and yet "topic". */
 static rg_err set_rdkafka(rg_conf *conf, const char *name, const char *value, rg_error *error)
 {
+	rd_kafka_conf_t *copy = rd_kafka_conf_dup(conf->rdkafka), *other = copy;
 	char text[256] = "";
+	rd_kafka_conf_res_t result = rd_kafka_conf_set(copy, name, value, text, sizeof(text));
 
-	switch (rd_kafka_conf_set(conf->rdkafka, name, value, text, sizeof(text))) {
+	if (result == RD_KAFKA_CONF_OK) {
+		other = conf->rdkafka;
+		conf->rdkafka = copy;
+	}
+	rd_kafka_conf_destroy(other);
+	switch (result) {
 	case RD_KAFKA_CONF_OK:
 		return RG_OK;
 	case RD_KAFKA_CONF_UNKNOWN:

@@ -141,6 +141,10 @@ START_TEST(a_refused_value_changes_nothing)
 	ck_assert_int_eq(rg_conf_set(conf, "fetch.min.bytes", "many", &error), RG_ERR_INVALID);
 	ck_assert_ptr_nonnull(strstr(error.text, "fetch.min.bytes"));
 	ck_assert_str_eq(get("fetch.min.bytes"), "1");
+	/* librdkafka takes the flags in front of one that it does not know. */
+	accepts("debug", "topic");
+	ck_assert_int_eq(rg_conf_set(conf, "debug", "broker,nonsense", &error), RG_ERR_INVALID);
+	ck_assert_str_eq(get("debug"), "topic");
 }
 END_TEST
 
