@@ -154,6 +154,11 @@ bool rg__machine_is_leader(const struct rg__machine *machine)
 	return machine->leader;
 }
 
+bool rg__machine_wanted(const struct rg__machine *machine)
+{
+	return machine->wanted;
+}
+
 bool rg__machine_rebalancing(const struct rg__machine *machine)
 {
 	return machine->in_rebalance;

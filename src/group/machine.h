@@ -136,6 +136,7 @@ const char *rg__machine_member_id(const struct rg__machine *machine);
 const char *rg__machine_protocol(const struct rg__machine *machine); /* the chosen assignor, "" when none */
 int32_t rg__machine_generation(const struct rg__machine *machine);   /* -1 when there is none */
 bool rg__machine_is_leader(const struct rg__machine *machine);
+bool rg__machine_wanted(const struct rg__machine *machine);      /* between START and LEAVE, whatever the state */
 bool rg__machine_rebalancing(const struct rg__machine *machine); /* PREPARE given, COMPLETE not yet */
 uint32_t rg__machine_epoch(const struct rg__machine *machine); /* changes whenever generation or member id do */
 int64_t rg__machine_heartbeat_interval_us(const struct rg__machine *machine);

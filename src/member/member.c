@@ -226,6 +226,8 @@ rg_err rg_member_join(rg_member *member, const rg_member_protocol *protocols, si
 
 	if (is != RG__UNJOINED)
 		return rg__fail(error, RG_ERR_STATE, "this member is %s already", rg__membership_name(is));
+	if (rg__machine_wanted(member->machine))
+		return rg__fail(error, RG_ERR_STATE, "this member has joined already: it comes back when it is polled");
 	err = store_protocols(member, protocols, count, error);
 	if (err)
 		return err;
@@ -248,6 +250,8 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	static const enum rg__leave_mode modes[] = {
 		[RG_LEAVE_DEFAULT] = RG__LEAVE_DEFAULT, [RG_LEAVE_ALWAYS] = RG__LEAVE_ALWAYS, [RG_LEAVE_NEVER] = RG__LEAVE_NEVER};
 
+	if (rg__machine_membership(member->machine) == RG__UNJOINED && !rg__machine_wanted(member->machine))
+		return RG_ERR_STATE;
 	rg__owed_drop(member, true);
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_LEAVE,
 	                                            .reason = reason,
