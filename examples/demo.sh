@@ -27,7 +27,8 @@ done
 sh "$root/tests/lib/install.sh" build demo
 test -e "$build/build.ninja" || {
 	echo "Building into $build"
-	meson setup -Dexamples=enabled "$build" "$root" >/dev/null
+	meson setup -Dexamples=enabled "$build" "$root" >"$build.log" 2>&1 || { tail -n 20 "$build.log"; exit 1; }
+	mv "$build.log" "$build/demo-setup.log"
 }
 ninja -C "$build" >"$build/demo-build.log" 2>&1 || { tail -n 40 "$build/demo-build.log"; exit 1; }
 
