@@ -131,9 +131,11 @@ static rg_err send_all(rd_kafka_t *producer, const struct request *request, stru
 
 		value.len = 0;
 		rg__buf_printf(&value, "%s%lld", request->prefix, (long long)(request->first + sent));
-		failed = rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(request->topic), RD_KAFKA_V_PARTITION(partition),
-					   RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value.data, value.len),
-					   RD_KAFKA_V_OPAQUE(batch), RD_KAFKA_V_END);
+		/* The macros are built on an extension of gcc's, which clang would warn of. */
+		failed = __extension__ rd_kafka_producev(
+			producer, RD_KAFKA_V_TOPIC(request->topic), RD_KAFKA_V_PARTITION(partition),
+			RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value.data, value.len),
+			RD_KAFKA_V_OPAQUE(batch), RD_KAFKA_V_END);
 		if (!failed) {
 			sent++;
 		} else if (failed != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
