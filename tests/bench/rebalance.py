@@ -25,6 +25,7 @@ PARTITIONS, ROLL_PARTITIONS = 6, 12
 SESSION = {"session.timeout.ms": 6000}
 COMMIT_MS = 100
 IDLE_SECONDS = 20
+WARM_UPS = 3
 
 # Key, title, unit, goal for regroup.
 MEASURES = [
@@ -67,6 +68,14 @@ class Bench:
 		if members:
 			group.wait_held()
 		return group
+
+	def warm_up(self, client, kafka, topic):
+		"""A JVM that has just started, a broker's too, is slow at everything that it does for the first time."""
+		for _ in range(WARM_UPS):
+			group = self.group(client, kafka, topic, members=1, partitions=len(kafka.cluster.metadata([topic])[2][topic]))
+			leaver = group.here[0]
+			group.gone(leaver)
+			leaver.stop()
 
 	# --- The parts ------------------------------------------------------------------------------------------------
 
@@ -167,6 +176,8 @@ class Bench:
 		if part not in self.options.only:
 			return
 		topic = kafka.topic(partitions)
+		for client in self.options.clients:
+			self.warm_up(client, kafka, topic)
 		for number in range(rounds):
 			for client in self.options.clients:
 				began = time.monotonic()
