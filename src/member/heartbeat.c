@@ -22,12 +22,11 @@ void rg__send_heartbeat_request(rg_member *member, const struct rg__action *acti
 	rg_err err = RG_ERR_MEMORY;
 
 	member->heartbeat_attempt = action->attempt;
+	rg__trace_request(member, "heartbeat_sent", action->attempt, NULL); /* before anybody can answer it */
 	if (rg__identify(member, &request->group_id, &request->member_id, &request->group_instance_id)) {
 		request->generation_id = rg__machine_generation(member->machine);
 		err = rg__send(member, RG__API_HEARTBEAT, action, request, NULL, answered, &member->heartbeat_id);
 	}
 	if (err)
 		rg__not_sent(member, RG__EVENT_HEARTBEAT_ANSWERED, RG__REQUEST_HEARTBEAT, action->attempt, err);
-	else
-		rg__trace_request(member, "heartbeat_sent", action->attempt, NULL);
 }

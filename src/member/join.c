@@ -71,10 +71,9 @@ void rg__send_join_group(rg_member *member, const struct rg__action *action)
 	member->heartbeat_id = 0;
 	err = build(member, action);
 	member->join_attempt = action->attempt;
+	rg__trace_request(member, "join_sent", action->attempt, action->reason); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_JOIN_GROUP, action, &member->join_request, NULL, answered, &member->join_id);
 	if (err)
 		rg__not_sent(member, RG__EVENT_JOIN_ANSWERED, RG__REQUEST_JOIN_GROUP, action->attempt, err);
-	else
-		rg__trace_request(member, "join_sent", action->attempt, action->reason);
 }

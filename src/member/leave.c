@@ -54,10 +54,9 @@ void rg__send_leave_group(rg_member *member, const struct rg__action *action)
 	/* The broker would take up this request only after it has answered the JoinGroup: not on that connection. */
 	if (action->beside_join && !rg__fresh_link(member))
 		err = RG_ERR_MEMORY;
+	rg__trace_request(member, "leaving", action->attempt, action->reason); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_LEAVE_GROUP, action, NULL, prepare, answered, &member->leave_id);
 	if (err)
 		rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
-	else
-		rg__trace_request(member, "leaving", action->attempt, action->reason);
 }

@@ -54,12 +54,11 @@ void rg__send_sync_group(rg_member *member, const struct rg__action *action)
 	rg_err err = build(member, action);
 
 	member->sync_attempt = action->attempt;
+	rg__trace_request(member, "sync_sent", action->attempt, NULL); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_SYNC_GROUP, action, &member->sync_request, NULL, answered, &member->sync_id);
 	if (err)
 		rg__not_sent(member, RG__EVENT_SYNC_ANSWERED, RG__REQUEST_SYNC_GROUP, action->attempt, err);
-	else
-		rg__trace_request(member, "sync_sent", action->attempt, NULL);
 }
 
 /* --- The plan ----------------------------------------------------------------------------------------------------- */
