@@ -57,8 +57,10 @@ case $(meson introspect "$BUILD_DIR" --buildoptions |
 *thread*)
 	export CK_FORK=no
 	slower=10
+	# librdkafka's threads would be unknown to it.
+	wrapper="env LD_PRELOAD=$(cd "$BUILD_DIR" && pwd)/tests/lib/libc11-threads.so"
 	# Its shadow memory does not fit every layout that randomization may choose.
-	if setarch -R true 2>/dev/null; then wrapper='setarch -R'; fi
+	if setarch -R true 2>/dev/null; then wrapper="$wrapper setarch -R"; fi
 	;;
 *address*)
 	export CK_FORK=no
