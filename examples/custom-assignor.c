@@ -180,6 +180,7 @@ int main(int argc, char **argv)
 	}
 	if (!topic) {
 		fputs("Usage: custom-assignor -b BOOTSTRAP -g GROUP -t TOPIC [-C CAPACITY]\n", stderr);
+		rg_conf_free(conf);
 		return 2;
 	}
 	signal(SIGINT, on_signal);
