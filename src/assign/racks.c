@@ -12,6 +12,10 @@ struct build {
 		const char *name;
 		int32_t rack;
 	} recent[64]; /* by address: most partitions share their rack names, and hashing a million names takes time */
+	struct {
+		const char *names[4];
+		int32_t count, set;
+	} recent_sets[256]; /* by the addresses of their names */
 	int32_t *scratch;
 	int32_t scratch_size, set_room;
 };
@@ -87,7 +91,7 @@ static bool add_set(struct build *b, int32_t count)
 }
 
 /* The set of one partition; the same number for the same racks. */
-static bool set_of(struct build *b, const char *const *names, int32_t count, int32_t *ret)
+static bool find_set(struct build *b, const char *const *names, int32_t count, int32_t *ret)
 {
 	int32_t unique;
 
@@ -108,6 +112,34 @@ static bool set_of(struct build *b, const char *const *names, int32_t count, int
 		return true;
 	*ret = b->racks->set_count;
 	return add_set(b, unique);
+}
+
+/* The same, but quick for names that were seen lately at the same addresses. */
+static bool set_of(struct build *b, const char *const *names, int32_t count, int32_t *ret)
+{
+	uint64_t hash = (uint64_t)count;
+	bool same;
+
+	if (count < 0 || count > (int32_t)(sizeof(b->recent_sets[0].names) / sizeof(b->recent_sets[0].names[0])))
+		return find_set(b, names, count, ret);
+	for (int32_t i = 0; i < count; i++)
+		hash = (hash ^ (uintptr_t)names[i]) * 0x9e3779b97f4a7c15u;
+	size_t place = (hash >> 32) % (sizeof(b->recent_sets) / sizeof(b->recent_sets[0]));
+
+	same = b->recent_sets[place].count == count + 1;
+	for (int32_t i = 0; i < count && same; i++)
+		same = b->recent_sets[place].names[i] == names[i];
+	if (same) {
+		*ret = b->recent_sets[place].set;
+		return true;
+	}
+	if (!find_set(b, names, count, ret))
+		return false;
+	for (int32_t i = 0; i < count; i++)
+		b->recent_sets[place].names[i] = names[i];
+	b->recent_sets[place].count = count + 1;
+	b->recent_sets[place].set = *ret;
+	return true;
 }
 
 static bool build_sets(struct build *b, const rg_group *group, const struct rg_plan *plan)

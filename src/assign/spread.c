@@ -34,9 +34,14 @@ struct spreading {
 	/* Dealing. */
 	struct receiver **receivers; /* by kind of the block */
 	int32_t *receiver_counts;
-	int32_t *turns; /* by kind: whose turn it is; where there is no turn: the topic the heap is for, -1: none yet */
+	struct turn {
+		bool goes_round; /* dealt in turn */
+		bool is_even;    /* what receivers need differs by one at most */
+		int32_t most;    /* what any receiver needs */
+		int32_t round, next;
+		int32_t topic;   /* otherwise: the topic the heap is for, -1: none yet */
+	} *turns; /* by kind */
 	unsigned char *is_fresh; /* by kind: nobody keeps anything of it */
-	unsigned char *is_even;  /* by kind: what receivers need differs by one at most */
 	int32_t *held;           /* by right, of the topic at hand */
 	int32_t *rights;         /* by member */
 };
@@ -161,6 +166,7 @@ static bool list_receivers(struct spreading *s, struct rg__arena *arena)
 
 	for (int32_t kind = 0; kind < t->left_count; kind++) {
 		int32_t count = 0, most = 0, least = INT32_MAX;
+		int64_t needs = 0;
 		bool is_kept = false;
 
 		for (int64_t a = t->arc_starts[kind]; a < t->arc_starts[kind + 1]; a++) {
@@ -179,9 +185,12 @@ static bool list_receivers(struct spreading *s, struct rg__arena *arena)
 				.load = is_kept ? t->keeps[a] + t->moves[a] : 1, .need = t->moves[a], .right = t->arc_rights[a]};
 			most = t->moves[a] > most ? t->moves[a] : most;
 			least = t->moves[a] < least ? t->moves[a] : least;
+			needs += t->moves[a];
 		}
 		s->is_fresh[kind] = !is_kept;
-		s->is_even[kind] = most - least <= 1;
+		/* A round passes all receivers: with very different needs most would be passed over. */
+		s->turns[kind] = (struct turn){.goes_round = !is_kept && (int64_t)most * count <= 4 * needs,
+		                               .is_even = most - least <= 1, .most = most, .topic = -1};
 	}
 	return true;
 }
@@ -227,20 +236,32 @@ static int32_t deal_to_least(struct spreading *s, int32_t kind)
 	return right;
 }
 
-/* The same for a fresh kind with even needs, where it comes to dealing in turn: the next in turn who has not got all. Only in
- * the last round anyone is passed over. */
+/* How much of its need a receiver should have by the end of a round. There are as many rounds as anyone needs, and each
+ * receiver is passed over in some, evenly; but where needs are even, in the last one. */
+static int32_t due(const struct turn *turn, const struct receiver *receiver)
+{
+	int64_t rounds = turn->most, need = receiver->need;
+
+	if (turn->is_even)
+		return turn->round < need ? turn->round + 1 : receiver->need;
+	return (int32_t)((2 * need * (turn->round + 1) + rounds) / (2 * rounds));
+}
+
+/* The same for a fresh kind, where it comes to dealing in turn. */
 static int32_t deal_in_turn(struct spreading *s, int32_t kind)
 {
-	struct receiver *list = s->receivers[kind];
-	int32_t *turn = &s->turns[kind], count = s->receiver_counts[kind];
+	struct turn *turn = &s->turns[kind];
+	struct receiver *receiver;
 
-	while (list[*turn].given == list[*turn].need)
-		*turn = *turn + 1 < count ? *turn + 1 : 0;
-	int32_t right = list[*turn].right;
-
-	list[*turn].given++;
-	*turn = *turn + 1 < count ? *turn + 1 : 0;
-	return right;
+	do {
+		if (turn->next == s->receiver_counts[kind]) {
+			turn->next = 0;
+			turn->round++;
+		}
+		receiver = &s->receivers[kind][turn->next++];
+	} while (receiver->given >= due(turn, receiver));
+	receiver->given++;
+	return receiver->right;
 }
 
 /* Makes a kind's receivers a heap, for a topic by what they hold of it, or once for all topics in a fresh kind. */
@@ -249,7 +270,7 @@ static void heap_up(struct spreading *s, int32_t kind, int32_t topic)
 	struct receiver *heap = s->receivers[kind];
 	int32_t count = s->receiver_counts[kind];
 
-	s->turns[kind] = topic;
+	s->turns[kind].topic = topic;
 	for (int32_t i = 0; i < count && !s->is_fresh[kind]; i++)
 		heap[i].held = s->held[heap[i].right];
 	for (int32_t i = count / 2 - 1; i >= 0; i--)
@@ -271,10 +292,10 @@ static void deal_topic(struct spreading *s, int32_t topic)
 
 		if (owners[flat] != RG__NOBODY)
 			continue;
-		if (s->is_fresh[kind] && s->is_even[kind]) {
+		if (s->turns[kind].goes_round) {
 			right = deal_in_turn(s, kind);
 		} else {
-			if (s->turns[kind] < 0 || (s->turns[kind] != topic && !s->is_fresh[kind]))
+			if (s->turns[kind].topic < 0 || (s->turns[kind].topic != topic && !s->is_fresh[kind]))
 				heap_up(s, kind, topic);
 			right = deal_to_least(s, kind);
 		}
@@ -299,9 +320,8 @@ static bool prepare(struct spreading *s, const struct rg__spread_room *room, str
 	s->receiver_counts = rg__arena_calloc(arena, kinds, sizeof(*s->receiver_counts));
 	s->turns = rg__arena_calloc(arena, kinds, sizeof(*s->turns));
 	s->is_fresh = rg__arena_calloc(arena, kinds, sizeof(*s->is_fresh));
-	s->is_even = rg__arena_calloc(arena, kinds, sizeof(*s->is_even));
 	s->held = rg__arena_calloc(arena, (size_t)t->right_count, sizeof(*s->held));
-	if (!s->heads || !s->receivers || !s->receiver_counts || !s->turns || !s->is_fresh || !s->is_even || !s->held)
+	if (!s->heads || !s->receivers || !s->receiver_counts || !s->turns || !s->is_fresh || !s->held)
 		return false;
 	for (int32_t r = 0; r < t->right_count; r++)
 		s->rights[s->block->members[r]] = r;
@@ -331,8 +351,6 @@ bool rg__spread(const struct rg__block *block, struct rg_plan *plan, const struc
 	for (int64_t a = 0; a < t->arc_starts[t->left_count]; a++)
 		if (s.heads[a])
 			give_up(&s, a);
-	for (int32_t kind = 0; kind < t->left_count; kind++)
-		s.turns[kind] = s.is_fresh[kind] && s.is_even[kind] ? 0 : -1;
 	each_topic(&s, deal_topic);
 	return true;
 }

@@ -64,7 +64,7 @@ static void withhold(struct rg_plan *plan, const struct rg__claims *claims)
 struct variant {
 	const char *name;
 	bool cooperative, weighted;
-	bool (*read)(const rg_group *group, int32_t member, struct rg__arena *arena, struct rg__claim *ret_said);
+	bool (*read)(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said); /* by member */
 };
 
 static bool share(const rg_group *group, rg_plan *plan, const struct variant *variant, struct rg__arena *arena)
@@ -76,12 +76,9 @@ static bool share(const rg_group *group, rg_plan *plan, const struct variant *va
 
 	if (!said || !weights)
 		return false;
-	for (int32_t m = 0; m < group->member_count; m++) {
-		weights[m] = variant->weighted ? rg__userdata_read_capacity(group->members[m].userdata) : 1;
-		if (!variant->read(group, m, arena, &said[m]))
-			return false;
-	}
-	if (!rg__claims_init(&claims, arena, plan, said))
+	for (int32_t m = 0; m < group->member_count && variant->weighted; m++)
+		weights[m] = rg__userdata_read_capacity(group->members[m].userdata);
+	if (!variant->read(group, arena, said) || !rg__claims_init(&claims, arena, plan, said))
 		return false;
 	rg__claims_drop_unsubscribed(&claims, plan, said);
 	in.owners = claims.owners;
@@ -102,31 +99,38 @@ static rg_err run(const rg_group *group, rg_plan *plan, rg_error *error, const s
 }
 
 /* Java's StickyAssignor is eager: members come without owned partitions, so what they had travels in userdata. */
-static bool read_sticky(const rg_group *group, int32_t member, struct rg__arena *arena, struct rg__claim *ret_said)
+static bool read_sticky(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
 {
-	return rg__userdata_read_sticky(group->members[member].userdata, group, arena, ret_said);
+	struct rg__names topics;
+
+	if (!rg__userdata_index_topics(&topics, group, arena))
+		return false;
+	for (int32_t m = 0; m < group->member_count; m++)
+		if (!rg__userdata_read_sticky(group->members[m].userdata, group, &topics, arena, &ret_said[m]))
+			return false;
+	return true;
+}
+
+/* `weighted`, whose userdata is the capacity. */
+static bool read_subscriptions(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
+{
+	(void)arena;
+	for (int32_t m = 0; m < group->member_count; m++) {
+		const rg_group_member *from = &group->members[m];
+
+		ret_said[m] = (struct rg__claim){from->owned, from->owned_count, from->generation};
+	}
+	return true;
 }
 
 /* KIP-429, KIP-792: owned partitions and generation are part of the subscription; before KIP-792 the generation was in
  * Java's userdata. */
-static bool read_cooperative(const rg_group *group, int32_t member, struct rg__arena *arena, struct rg__claim *ret_said)
+static bool read_cooperative(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
 {
-	const rg_group_member *from = &group->members[member];
-
-	(void)arena;
-	*ret_said = (struct rg__claim){from->owned, from->owned_count, from->generation};
-	if (from->generation < 0)
-		ret_said->generation = rg__userdata_read_generation(from->userdata);
-	return true;
-}
-
-/* The same, but userdata is the capacity. */
-static bool read_weighted(const rg_group *group, int32_t member, struct rg__arena *arena, struct rg__claim *ret_said)
-{
-	const rg_group_member *from = &group->members[member];
-
-	(void)arena;
-	*ret_said = (struct rg__claim){from->owned, from->owned_count, from->generation};
+	read_subscriptions(group, arena, ret_said);
+	for (int32_t m = 0; m < group->member_count; m++)
+		if (ret_said[m].generation < 0)
+			ret_said[m].generation = rg__userdata_read_generation(group->members[m].userdata);
 	return true;
 }
 
@@ -148,7 +152,7 @@ static rg_err assign_cooperative(const rg_group *group, rg_plan *plan, rg_error 
 
 static rg_err assign_weighted(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
 {
-	static const struct variant variant = {"weighted", true, true, read_weighted};
+	static const struct variant variant = {"weighted", true, true, read_subscriptions};
 
 	(void)user;
 	return run(group, plan, error, &variant);

@@ -39,24 +39,6 @@ static int32_t read_length(struct reader *r, size_t width, size_t size)
 	return r->failed ? 0 : length;
 }
 
-static int32_t find_topic(const rg_group *group, struct rg__bytes name)
-{
-	int32_t low = 0, high = group->topic_count;
-
-	while (low < high) {
-		int32_t middle = low + (high - low) / 2;
-		int order = rg__bytes_compare(rg__bytes_of(group->topics[middle].name), name);
-
-		if (!order)
-			return middle;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return -1;
-}
-
 static int compare_partitions(const void *a, const void *b)
 {
 	const rg_group_partition *x = a, *y = b;
@@ -66,60 +48,108 @@ static int compare_partitions(const void *a, const void *b)
 	return (x->partition > y->partition) - (x->partition < y->partition);
 }
 
-/* One topic's partitions, those that exist, appended to `owned`; NULL only counts. */
-static int32_t read_topic(struct reader *r, const rg_group *group, rg_group_partition *owned)
+bool rg__userdata_index_topics(struct rg__names *topics, const rg_group *group, struct rg__arena *arena)
 {
-	int32_t length = read_length(r, 2, 1), count, topic, kept = 0;
-	struct rg__bytes name = {r->at, (size_t)length};
+	if (!rg__names_init(topics, arena, group->topic_count))
+		return false;
+	for (int32_t t = 0; t < group->topic_count; t++)
+		if (!rg__names_add(topics, rg__bytes_of(group->topics[t].name), t))
+			return false;
+	return true;
+}
+
+/* Where a topic's name and partitions begin; the reader goes on behind them. */
+struct entry {
+	struct rg__bytes topic;
+	const uint8_t *partitions;
+	int32_t count;
+};
+
+static bool read_entry(struct reader *r, struct entry *ret)
+{
+	int32_t length = read_length(r, 2, 1);
 
 	if (r->failed)
-		return 0;
+		return false;
+	ret->topic = (struct rg__bytes){r->at, (size_t)length};
 	r->at += length;
 	r->left -= (size_t)length;
-	topic = find_topic(group, name);
-	count = read_length(r, 4, 4);
-	for (int32_t i = 0; i < count; i++) {
-		int32_t partition = (int32_t)read_number(r, 4);
+	ret->count = read_length(r, 4, 4);
+	if (r->failed)
+		return false;
+	ret->partitions = r->at;
+	r->at += 4 * (size_t)ret->count;
+	r->left -= 4 * (size_t)ret->count;
+	return true;
+}
 
-		if (topic < 0 || partition < 0 || partition >= group->topics[topic].partition_count)
-			continue;
-		if (owned)
-			owned[kept] = (rg_group_partition){topic, partition};
-		kept++;
+/* Looks up a topic; mostly it is the one behind the last. */
+static int32_t find_topic(const rg_group *group, const struct rg__names *topics, int32_t last, struct rg__bytes name)
+{
+	if (last + 1 < group->topic_count && rg__bytes_is(name, group->topics[last + 1].name))
+		return last + 1;
+	return rg__names_find(topics, name);
+}
+
+/* Sorts partitions, if they are not sorted already, and drops repetitions; how many are left. */
+static int32_t sort_owned(rg_group_partition *owned, int32_t count)
+{
+	int32_t unique = 0;
+
+	for (int32_t i = 1; i < count; i++)
+		if (compare_partitions(&owned[i - 1], &owned[i]) > 0) {
+			qsort(owned, (size_t)count, sizeof(*owned), compare_partitions);
+			break;
+		}
+	for (int32_t i = 0; i < count; i++)
+		if (!unique || compare_partitions(&owned[unique - 1], &owned[i]))
+			owned[unique++] = owned[i];
+	return unique;
+}
+
+/* All entries, `count` of them, known to be well-formed; the partitions that exist are written to `owned`. */
+static int32_t take_entries(struct reader r, int32_t count, const rg_group *group, const struct rg__names *topics,
+                            rg_group_partition *owned)
+{
+	int32_t topic = RG__NO_NAME, kept = 0;
+	struct entry entry;
+
+	for (int32_t i = 0; i < count && read_entry(&r, &entry); i++) {
+		struct reader partitions = {entry.partitions, 4 * (size_t)entry.count, false};
+
+		topic = find_topic(group, topics, topic, entry.topic);
+		for (int32_t k = 0; k < entry.count && topic != RG__NO_NAME; k++) {
+			int32_t partition = (int32_t)read_number(&partitions, 4);
+
+			if (partition >= 0 && partition < group->topics[topic].partition_count)
+				owned[kept++] = (rg_group_partition){topic, partition};
+		}
 	}
 	return kept;
 }
 
-static int32_t read_topics(struct reader *r, const rg_group *group, rg_group_partition *owned)
+bool rg__userdata_read_sticky(rg_bytes userdata, const rg_group *group, const struct rg__names *topics,
+                              struct rg__arena *arena, struct rg__claim *ret)
 {
-	int32_t topics = read_length(r, 4, 6), kept = 0;
-
-	for (int32_t i = 0; i < topics && !r->failed; i++)
-		kept += read_topic(r, group, owned ? owned + kept : NULL);
-	return kept;
-}
-
-bool rg__userdata_read_sticky(rg_bytes userdata, const rg_group *group, struct rg__arena *arena, struct rg__claim *ret)
-{
-	struct reader r = {userdata.data, userdata.len, false}, again = r;
-	int32_t count = read_topics(&r, group, NULL), unique = 0;
+	struct reader r = {userdata.data, userdata.len, false}, entries;
+	int32_t count = read_length(&r, 4, 6);
+	size_t partitions = 0;
+	struct entry entry;
 
 	*ret = (struct rg__claim){.generation = -1};
+	entries = r;
+	for (int32_t i = 0; i < count && read_entry(&r, &entry); i++)
+		partitions += (size_t)entry.count;
 	if (r.failed)
 		return true;
 	if (r.left >= 4)
 		ret->generation = (int32_t)read_number(&r, 4);
-	rg_group_partition *owned = rg__arena_calloc(arena, (size_t)count, sizeof(*owned));
+	rg_group_partition *owned = rg__arena_calloc(arena, partitions, sizeof(*owned));
 
 	if (!owned)
 		return false;
-	read_topics(&again, group, owned);
-	qsort(owned, (size_t)count, sizeof(*owned), compare_partitions);
-	for (int32_t i = 0; i < count; i++)
-		if (!unique || compare_partitions(&owned[unique - 1], &owned[i]))
-			owned[unique++] = owned[i];
+	ret->count = sort_owned(owned, take_entries(entries, count, group, topics, owned));
 	ret->owned = owned;
-	ret->count = unique;
 	return true;
 }
 

@@ -5,11 +5,16 @@
 /* The userdata of Java's sticky assignors, byte for byte, so that in a mixed group any member can lead. */
 
 #include "assign/claims.h"
+#include "assign/names.h"
 
 /* Java's StickyAssignor (KIP-54, KIP-341): what the member owned and, since v1, of which generation. Topics are looked up
  * in the group; what does not exist is left out. Empty or null userdata: owns nothing. Broken userdata: owns nothing, too,
  * as Java does. False: out of memory. */
-bool rg__userdata_read_sticky(rg_bytes userdata, const rg_group *group, struct rg__arena *arena, struct rg__claim *ret);
+bool rg__userdata_read_sticky(rg_bytes userdata, const rg_group *group, const struct rg__names *topics,
+                              struct rg__arena *arena, struct rg__claim *ret);
+
+/* The table of a group's topics that this needs. False: out of memory. */
+bool rg__userdata_index_topics(struct rg__names *ret_topics, const rg_group *group, struct rg__arena *arena);
 
 /* Writes it (v1) for what a member got; returns the length, which may be above `capacity`: then the end is missing. */
 int32_t rg__userdata_write_sticky(const rg_assignment *assignment, void *buffer, int32_t capacity);
