@@ -33,20 +33,21 @@ static void watch_signals(void)
 	signal(SIGPIPE, SIG_IGN); /* a write that fails says so */
 }
 
-static int64_t now_ms(void)
+static int64_t now_us(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
 }
 
 void app_sleep(int ms)
 {
-	int64_t until = now_ms() + ms;
+	enum { SLICE_US = 20000 };
+	int64_t until_us = now_us() + ms * INT64_C(1000);
 
-	for (int64_t left = ms; left > 0 && !stop; left = until - now_ms())
-		nanosleep(&(struct timespec){.tv_nsec = (left < 20 ? left : 20) * 1000000}, NULL);
+	for (int64_t left_us; (left_us = until_us - now_us()) > 0 && !stop;)
+		nanosleep(&(struct timespec){.tv_nsec = (left_us < SLICE_US ? left_us : SLICE_US) * 1000}, NULL);
 }
 
 void app_say(const struct app *app, const char *format, ...)
@@ -251,7 +252,7 @@ void app_start(struct app *app)
 		give_up(app, &error);
 	if (rg_consumer_subscribe(app->consumer, app->topics, app->topic_count, &rebalance_listener, app, &error))
 		give_up(app, &error);
-	app->stalls_at_ms = now_ms() + app->stall_after_ms;
+	app->stalls_at_us = now_us() + app->stall_after_ms * INT64_C(1000);
 }
 
 bool app_goes_on(const struct app *app)
@@ -265,7 +266,7 @@ rd_kafka_message_t *app_poll(struct app *app)
 	rg_error error;
 
 	/* An application that hangs: its heartbeats go on, it does not poll, and only a signal ends it. */
-	if (app->stall_after_ms >= 0 && now_ms() >= app->stalls_at_ms) {
+	if (app->stall_after_ms >= 0 && now_us() >= app->stalls_at_us) {
 		app_sleep(INT_MAX);
 		return NULL;
 	}

@@ -29,7 +29,7 @@ struct app {
 	int stall_after_ms; /* -1: never */
 
 	rg_consumer *consumer;
-	int64_t stalls_at_ms;
+	int64_t stalls_at_us;
 	bool failed; /* the consumer has come to its end by an error */
 };
 
