@@ -47,7 +47,7 @@ static bool keep(struct rg_testkit *kit, const char *line)
 		rg__free(last);
 		return false;
 	}
-	uv_mutex_lock(&kit->lock);
+	pthread_mutex_lock(&kit->lock);
 	if (sink->count == LINES_MAX) {
 		rg__free(sink->lines[sink->first]);
 		sink->first = (sink->first + 1) % LINES_MAX;
@@ -57,8 +57,8 @@ static bool keep(struct rg_testkit *kit, const char *line)
 	rg__free(sink->last);
 	sink->last = last;
 	kit->changes++;
-	uv_cond_broadcast(&kit->changed);
-	uv_mutex_unlock(&kit->lock);
+	pthread_cond_broadcast(&kit->changed);
+	pthread_mutex_unlock(&kit->lock);
 	return true;
 }
 
@@ -103,21 +103,20 @@ static bool find(struct rg__kit_sink *sink, const char *pattern)
 rg_err rg_testkit_wait(rg_testkit *kit, const char *pattern, int timeout_ms, rg_error *error)
 {
 	int64_t until_us = rg__kit_now_us() + (int64_t)timeout_ms * 1000;
-	uv_thread_t self = uv_thread_self();
 	bool found, late = false;
 
-	if (uv_thread_equal(&self, &kit->thread))
+	if (rg__kit_on_own_thread(kit))
 		return rg__fail(error, RG_ERR_STATE, "not possible inside the event callback of the test kit");
 	for (;;) {
 		uint64_t seen;
 
-		uv_mutex_lock(&kit->lock);
+		pthread_mutex_lock(&kit->lock);
 		seen = kit->changes;
 		found = find(&kit->sink, pattern);
 		if (!found && late)
 			rg__fail(error, RG_ERR_TIMED_OUT, "no event like %s within %d ms; the last one was %s", pattern,
 				 timeout_ms, kit->sink.last ? kit->sink.last : "none");
-		uv_mutex_unlock(&kit->lock);
+		pthread_mutex_unlock(&kit->lock);
 		if (found)
 			return RG_OK;
 		if (late)

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 /* A kit's life and its thread. */
 
@@ -17,36 +18,45 @@ struct rg__kit_command {
 	bool done;
 };
 
+/* The clock of the condition variable, and of uv_hrtime(). */
 int64_t rg__kit_now_us(void)
 {
-	return (int64_t)(uv_hrtime() / 1000);
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+bool rg__kit_on_own_thread(const struct rg_testkit *kit)
+{
+	return pthread_equal(pthread_self(), kit->thread);
 }
 
 void rg__kit_changed(struct rg_testkit *kit)
 {
-	uv_mutex_lock(&kit->lock);
+	pthread_mutex_lock(&kit->lock);
 	kit->changes++;
-	uv_cond_broadcast(&kit->changed);
-	uv_mutex_unlock(&kit->lock);
+	pthread_cond_broadcast(&kit->changed);
+	pthread_mutex_unlock(&kit->lock);
 }
 
 uint64_t rg__kit_changes(struct rg_testkit *kit)
 {
-	uv_mutex_lock(&kit->lock);
+	pthread_mutex_lock(&kit->lock);
 	uint64_t changes = kit->changes;
 
-	uv_mutex_unlock(&kit->lock);
+	pthread_mutex_unlock(&kit->lock);
 	return changes;
 }
 
 void rg__kit_wait_change(struct rg_testkit *kit, uint64_t seen, int64_t until_us)
 {
-	int64_t left_us;
+	const struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
 
-	uv_mutex_lock(&kit->lock);
-	while (kit->changes == seen && (left_us = until_us - rg__kit_now_us()) > 0)
-		uv_cond_timedwait(&kit->changed, &kit->lock, (uint64_t)left_us * 1000);
-	uv_mutex_unlock(&kit->lock);
+	pthread_mutex_lock(&kit->lock);
+	while (kit->changes == seen && rg__kit_now_us() < until_us)
+		pthread_cond_timedwait(&kit->changed, &kit->lock, &until);
+	pthread_mutex_unlock(&kit->lock);
 }
 
 rg_err rg__kit_call(struct rg_testkit *kit, rg_err (*run)(struct rg_testkit *, void *, rg_error *), void *arg,
@@ -54,18 +64,17 @@ rg_err rg__kit_call(struct rg_testkit *kit, rg_err (*run)(struct rg_testkit *, v
 {
 	struct rg__kit_command command = {.run = run, .arg = arg, .error = error};
 	struct rg__kit_command **end = &kit->commands;
-	uv_thread_t self = uv_thread_self();
 
-	if (uv_thread_equal(&self, &kit->thread))
+	if (rg__kit_on_own_thread(kit))
 		return rg__fail(error, RG_ERR_STATE, "not possible inside the event callback of the test kit");
-	uv_mutex_lock(&kit->lock);
+	pthread_mutex_lock(&kit->lock);
 	while (*end)
 		end = &(*end)->next;
 	*end = &command;
 	uv_async_send(&kit->wake);
 	while (!command.done)
-		uv_cond_wait(&kit->changed, &kit->lock);
-	uv_mutex_unlock(&kit->lock);
+		pthread_cond_wait(&kit->changed, &kit->lock);
+	pthread_mutex_unlock(&kit->lock);
 	return command.result;
 }
 
@@ -77,11 +86,11 @@ static void run_commands(uv_async_t *wake)
 	struct rg__kit_command *command;
 
 	for (;;) {
-		uv_mutex_lock(&kit->lock);
+		pthread_mutex_lock(&kit->lock);
 		command = kit->commands;
 		if (command)
 			kit->commands = command->next;
-		uv_mutex_unlock(&kit->lock);
+		pthread_mutex_unlock(&kit->lock);
 		if (!command)
 			break;
 		if (kit->broken.code && command->run != stop)
@@ -89,10 +98,10 @@ static void run_commands(uv_async_t *wake)
 		else
 			command->result = command->run(kit, command->arg, command->error);
 		rg__kit_pump(kit);
-		uv_mutex_lock(&kit->lock);
+		pthread_mutex_lock(&kit->lock);
 		command->done = true;
-		uv_cond_broadcast(&kit->changed);
-		uv_mutex_unlock(&kit->lock);
+		pthread_cond_broadcast(&kit->changed);
+		pthread_mutex_unlock(&kit->lock);
 	}
 }
 
@@ -121,7 +130,7 @@ static rg_err stop(struct rg_testkit *kit, void *arg, rg_error *error)
 	return RG_OK;
 }
 
-static void run_loop(void *arg)
+static void *run_loop(void *arg)
 {
 	struct rg_testkit *kit = arg;
 	sigset_t all;
@@ -130,6 +139,7 @@ static void run_loop(void *arg)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	uv_run(&kit->loop, UV_RUN_DEFAULT);
+	return NULL;
 }
 
 static bool topic_exists(void *user, struct rg__bytes topic)
@@ -242,9 +252,9 @@ static rg_err open_kit(struct rg_testkit *kit, rg_error *error)
 
 static void destroy_shared(struct rg_testkit *kit)
 {
-	uv_cond_destroy(&kit->changed);
-	uv_mutex_destroy(&kit->producing);
-	uv_mutex_destroy(&kit->lock);
+	pthread_cond_destroy(&kit->changed);
+	pthread_mutex_destroy(&kit->producing);
+	pthread_mutex_destroy(&kit->lock);
 }
 
 /* The thread has ended, or never ran: its loop has only closings left to do. */
@@ -264,15 +274,15 @@ static void close_kit(struct rg_testkit *kit)
 
 static rg_err init_shared(struct rg_testkit *kit, rg_error *error)
 {
+	pthread_condattr_t attributes;
 	rg_err err;
 
-	/* On Linux none of these can fail but for want of memory. */
-	if (uv_mutex_init(&kit->lock) < 0)
-		return rg__fail(error, RG_ERR_SYSTEM, "no lock could be made");
-	if (uv_mutex_init(&kit->producing) < 0 || uv_cond_init(&kit->changed) < 0) {
-		uv_mutex_destroy(&kit->lock);
-		return rg__fail(error, RG_ERR_SYSTEM, "no lock could be made");
-	}
+	pthread_mutex_init(&kit->lock, NULL);
+	pthread_mutex_init(&kit->producing, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&kit->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
 	err = init_loop(kit, error);
 	if (err)
 		destroy_shared(kit);
@@ -296,7 +306,7 @@ rg_err rg_testkit_new(rg_testkit **ret_kit, const rg_testkit_conf *conf, rg_erro
 		return err;
 	}
 	err = open_kit(kit, error);
-	if (!err && uv_thread_create(&kit->thread, run_loop, kit) < 0)
+	if (!err && pthread_create(&kit->thread, NULL, run_loop, kit) != 0)
 		err = rg__fail(error, RG_ERR_SYSTEM, "no thread could be started");
 	if (err) {
 		stop(kit, NULL, NULL);
@@ -311,7 +321,7 @@ void rg_testkit_free(rg_testkit *kit)
 {
 	if (!kit || rg__kit_call(kit, stop, NULL, NULL) != RG_OK)
 		return;
-	uv_thread_join(&kit->thread);
+	pthread_join(kit->thread, NULL);
 	close_kit(kit);
 }
 

@@ -16,6 +16,7 @@
 
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
+#include <pthread.h>
 #include <regroup/testkit.h>
 #include <stdio.h>
 #include <uv.h>
@@ -55,7 +56,7 @@ struct rg_testkit {
 	rg_testkit_conf conf;
 	struct rg__buf bootstrap;
 	uv_loop_t loop;
-	uv_thread_t thread;
+	pthread_t thread;
 	uv_async_t wake;
 	uv_timer_t deadline;
 	struct rg__kit_cluster cluster;
@@ -70,9 +71,9 @@ struct rg_testkit {
 	bool stopping;
 	rg_error broken; /* code not RG_OK: memory ran out, everything is closed */
 	/* Shared between threads, under `lock`; `changed` is told about every event and every fault that fired. */
-	uv_mutex_t producing; /* of mock.producer, and of nothing else */
-	uv_mutex_t lock;
-	uv_cond_t changed;
+	pthread_mutex_t producing; /* of mock.producer, and of nothing else */
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
 	uint64_t changes;
 	struct rg__kit_command *commands;
 	struct rg__kit_sink sink;
@@ -82,6 +83,7 @@ struct rg_testkit {
 /* Runs `run(kit, arg)` on the kit's thread and returns what it returned. Other threads only. */
 rg_err rg__kit_call(struct rg_testkit *kit, rg_err (*run)(struct rg_testkit *, void *, rg_error *), void *arg,
 		    rg_error *error);
+bool rg__kit_on_own_thread(const struct rg_testkit *kit);
 int64_t rg__kit_now_us(void);
 void rg__kit_break(struct rg_testkit *kit, const char *why); /* out of memory: closes everything, refuses every call */
 void rg__kit_changed(struct rg_testkit *kit);                /* wakes those who wait */

@@ -98,18 +98,16 @@ static rg_err make_producer(struct rg_testkit *kit, rg_error *error)
 }
 
 /* A producer that has not seen its topic yet looks again only after a second. */
-static rg_err see_topic(rd_kafka_t *producer, const char *name, rg_error *error)
+static rg_err see_topic(rd_kafka_t *producer, rd_kafka_topic_t *topic, rg_error *error)
 {
-	rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, name, NULL);
 	const struct rd_kafka_metadata *metadata;
-	rd_kafka_resp_err_t failed = topic ? rd_kafka_metadata(producer, 0, topic, &metadata, PRODUCE_TIMEOUT_MS)
-					   : rd_kafka_last_error();
+	rd_kafka_resp_err_t failed = rd_kafka_metadata(producer, 0, topic, &metadata, PRODUCE_TIMEOUT_MS);
 
-	if (!failed)
-		rd_kafka_metadata_destroy(metadata);
-	if (topic)
-		rd_kafka_topic_destroy(topic);
-	return failed ? rg__fail(error, RG_ERR_LIBRDKAFKA, "topic %s: %s", name, rd_kafka_err2str(failed)) : RG_OK;
+	if (failed)
+		return rg__fail(error, RG_ERR_LIBRDKAFKA, "topic %s: %s", rd_kafka_topic_name(topic),
+				rd_kafka_err2str(failed));
+	rd_kafka_metadata_destroy(metadata);
+	return RG_OK;
 }
 
 struct request {
@@ -119,47 +117,62 @@ struct request {
 	int32_t partition_count; /* found out on the kit's thread */
 };
 
-static rg_err send_all(rd_kafka_t *producer, const struct request *request, struct batch *batch, rg_error *error)
+static rd_kafka_resp_err_t send_one(rd_kafka_topic_t *topic, int32_t partition, const struct rg__buf *value,
+				    struct batch *batch)
+{
+	if (!rd_kafka_produce(topic, partition, RD_KAFKA_MSG_F_COPY, value->data, value->len, NULL, 0, batch))
+		return RD_KAFKA_RESP_ERR_NO_ERROR;
+	return rd_kafka_last_error();
+}
+
+/* Returns how many were handed to the producer. */
+static int64_t send_all(rd_kafka_t *producer, rd_kafka_topic_t *topic, const struct request *request,
+			struct batch *batch)
 {
 	int64_t until_us = rg__kit_now_us() + (int64_t)PRODUCE_TIMEOUT_MS * 1000;
 	struct rg__buf value = {0};
 	int64_t sent = 0;
 
-	while (sent < request->count && !value.failed && rg__kit_now_us() < until_us) {
+	while (sent < request->count && !batch->failed && rg__kit_now_us() < until_us) {
 		int32_t partition = request->partition >= 0 ? request->partition : (int32_t)(sent % request->partition_count);
-		rd_kafka_resp_err_t failed;
+		rd_kafka_resp_err_t failed = RD_KAFKA_RESP_ERR__FAIL;
 
 		value.len = 0;
-		rg__buf_printf(&value, "%s%lld", request->prefix, (long long)(request->first + sent));
-		/* The macros are built on an extension of gcc's, which clang would warn of. */
-		failed = __extension__ rd_kafka_producev(
-			producer, RD_KAFKA_V_TOPIC(request->topic), RD_KAFKA_V_PARTITION(partition),
-			RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_VALUE(value.data, value.len),
-			RD_KAFKA_V_OPAQUE(batch), RD_KAFKA_V_END);
-		if (!failed) {
-			sent++;
-		} else if (failed != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+		if (rg__buf_printf(&value, "%s%lld", request->prefix, (long long)(request->first + sent)))
+			failed = send_one(topic, partition, &value, batch);
+		sent += !failed;
+		if (failed && failed != RD_KAFKA_RESP_ERR__QUEUE_FULL)
 			batch->failed = failed;
-			break;
-		}
 		rd_kafka_poll(producer, failed ? 10 : 0);
 	}
-	if (value.failed)
-		batch->failed = RD_KAFKA_RESP_ERR__FAIL;
 	rg__buf_free(&value);
-	/* All of them report before `batch` goes: what is not stored by then fails. */
+	return sent;
+}
+
+static rg_err produce(rd_kafka_t *producer, rd_kafka_topic_t *topic, const struct request *request, rg_error *error)
+{
+	struct batch batch = {0};
+	rg_err err = see_topic(producer, topic, error);
+	int64_t sent;
+
+	if (err)
+		return err;
+	sent = send_all(producer, topic, request, &batch);
 	rd_kafka_flush(producer, PRODUCE_TIMEOUT_MS);
-	if (batch->delivered < sent) {
+	if (batch.delivered == request->count && !batch.failed)
+		return RG_OK;
+	if (batch.failed)
+		rg__fail(error, RG_ERR_LIBRDKAFKA, "topic %s: %s", request->topic, rd_kafka_err2str(batch.failed));
+	else
+		rg__fail(error, RG_ERR_TIMED_OUT, "topic %s: only %lld of %lld records were stored within a minute",
+			 request->topic, (long long)batch.delivered, (long long)request->count);
+	err = batch.failed ? RG_ERR_LIBRDKAFKA : RG_ERR_TIMED_OUT;
+	/* All of them must have reported before `batch` goes. */
+	if (batch.delivered < sent) {
 		rd_kafka_purge(producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
 		rd_kafka_flush(producer, PRODUCE_TIMEOUT_MS);
 	}
-	if (batch->failed && batch->failed != RD_KAFKA_RESP_ERR__PURGE_QUEUE &&
-	    batch->failed != RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
-		return rg__fail(error, RG_ERR_LIBRDKAFKA, "topic %s: %s", request->topic, rd_kafka_err2str(batch->failed));
-	if (batch->failed || sent < request->count)
-		return rg__fail(error, RG_ERR_TIMED_OUT, "topic %s: %lld records could not all be stored within a minute",
-				request->topic, (long long)request->count);
-	return RG_OK;
+	return err;
 }
 
 static rg_err look_up(struct rg_testkit *kit, void *arg, rg_error *error)
@@ -180,19 +193,23 @@ rg_err rg_testkit_produce(rg_testkit *kit, const char *topic, int32_t partition,
 			  int64_t count, rg_error *error)
 {
 	struct request request = {topic, prefix, partition, first, count, 0};
-	struct batch batch = {0};
+	rd_kafka_topic_t *handle;
 	rg_err err = rg__kit_call(kit, look_up, &request, error);
 
 	if (err || count <= 0)
 		return err;
 	/* One at a time: the producer reports to whoever polls. */
-	uv_mutex_lock(&kit->producing);
+	pthread_mutex_lock(&kit->producing);
 	if (!kit->mock.producer)
 		err = make_producer(kit, error);
-	if (!err)
-		err = see_topic(kit->mock.producer, topic, error);
-	if (!err)
-		err = send_all(kit->mock.producer, &request, &batch, error);
-	uv_mutex_unlock(&kit->producing);
+	if (!err) {
+		handle = rd_kafka_topic_new(kit->mock.producer, topic, NULL);
+		err = handle ? produce(kit->mock.producer, handle, &request, error)
+			     : rg__fail(error, RG_ERR_LIBRDKAFKA, "topic %s: %s", topic,
+					rd_kafka_err2str(rd_kafka_last_error()));
+		if (handle)
+			rd_kafka_topic_destroy(handle);
+	}
+	pthread_mutex_unlock(&kit->producing);
 	return err;
 }
