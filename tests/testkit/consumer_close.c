@@ -238,7 +238,7 @@ START_TEST(poll_does_not_wait_for_the_network)
 		int64_t before = now_ms();
 
 		ck_assert_ptr_null(rg_consumer_poll(a.consumer, 0, &error));
-		ck_assert_int_le(now_ms() - before, 20);
+		ck_assert_int_le(now_ms() - before, 200); /* busy machines */
 	}
 	ck_assert_int_gt(atomic_load(&a.warnings), 0); /* which address, and why */
 	ck_assert_int_le(atomic_load(&a.warnings), 100);
