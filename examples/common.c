@@ -224,12 +224,17 @@ static void write_event(void *user, const char *json)
 		app_say(app, "--events: %s", strerror(errno));
 }
 
-/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. */
+/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. One that repeats, as long
+ * as nobody listens, say, is worth one line. Called on any thread, one call at a time. */
 static void write_log(void *user, int level, const char *facility, const char *line)
 {
+	static char last[512];
+
 	(void)facility;
-	if (level == 4)
-		app_say(user, "warning: %s", line);
+	if (level != 4 || !strcmp(line, last))
+		return;
+	snprintf(last, sizeof(last), "%s", line);
+	app_say(user, "warning: %s", line);
 }
 
 static _Noreturn void give_up(const struct app *app, const rg_error *error)

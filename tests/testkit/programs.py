@@ -74,9 +74,9 @@ def ends_at_the_end():
 		assert found.count("\n") == expected, found
 
 
-def several_end_at_the_end():
-	"""Each goes when its partitions are read; the others take them over. Every record comes once."""
-	cluster, folder = Cluster("t:6", "--records", "3000"), scratch()
+def several_end_at_the_end(partitions):
+	"""Each goes when its partitions are read, or if there are none for it; the others take over. Every record comes once."""
+	cluster, folder = Cluster(f"t:{partitions}", "--records", "3000"), scratch()
 	members = [Ours(cluster, folder, f"m{i}", "g", ["t"], consume=True, options=["-e"],
 		settings={"auto.offset.reset": "earliest"}) for i in (1, 2, 3)]
 	for member in members:
@@ -87,14 +87,27 @@ def several_end_at_the_end():
 
 
 def says_that_output_failed():
+	"""What nobody has seen is not committed: whoever comes next, when the seat is free, sees it."""
 	cluster = Cluster("t:1", "--records", "10")
+	session = ["-X", "session.timeout.ms=1000", "-X", "heartbeat.interval.ms=300"]
 	with open("/dev/full", "wb") as full:
-		done = subprocess.run([program("regroup-consume"), "-b", cluster.bootstrap, "-g", "g", "-t", "t", *EARLIEST], stdout=full,
-			stderr=subprocess.PIPE, text=True, timeout=20)
+		done = subprocess.run([program("regroup-consume"), "-b", cluster.bootstrap, "-g", "g", "-t", "t", *EARLIEST, *session],
+			stdout=full, stderr=subprocess.PIPE, text=True, timeout=20)
 	assert done.returncode == 1 and "cannot write: No space left" in done.stderr, f"{done.returncode} {done.stderr}"
-	# It has not committed what nobody has seen. Its seat is still taken, so this waits for its session to end.
-	found, _ = consume(cluster, "other", "t", *EARLIEST, "-e")
-	assert found.count("\n") == 10
+	found, _ = consume(cluster, "g", "t", *EARLIEST, *session, "-e")
+	assert found.splitlines() == [f"record-{i}" for i in range(10)], found
+
+
+def says_that_a_topic_is_missing():
+	_, err = consume(Cluster("t:1"), "g", "nonesuch", "-e")
+	assert "warning: nonesuch does not exist" in err and "assigned nothing" in err, err
+
+
+def says_why_it_failed():
+	"""A fatal error: the sentence, once, and exit code 1."""
+	cluster = Cluster("t:1", "--session-min", "6000")
+	_, err = consume(cluster, "g", "t", "-X", "session.timeout.ms=1000", "-X", "heartbeat.interval.ms=300", code=1)
+	assert err.count("INVALID_SESSION_TIMEOUT") == 1 and cluster.bootstrap in err, err
 
 
 # --- Rebalances ----------------------------------------------------------------------------------------------------------
@@ -252,9 +265,12 @@ def second_signal_ends_at_once():
 
 def main():
 	report = Cases()
-	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended, ends_at_the_end, several_end_at_the_end,
-			says_that_output_failed, lines_for_rebalances, events_on_stdout, slow_callbacks, slow_assignor_of_any_name, stalls,
-			two_of_one_instance, shares_by_capacity, refused, unwritable_events, second_signal_ends_at_once):
+	for partitions in (6, 2):
+		report.case(f"several_end_at_the_end, {partitions} partitions", several_end_at_the_end, partitions)
+	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended, ends_at_the_end, says_that_output_failed,
+			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
+			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity, refused, unwritable_events,
+			second_signal_ends_at_once):
 		report.case(case.__name__, case)
 	return report.finish()
 
