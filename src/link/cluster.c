@@ -165,10 +165,9 @@ static void pass(struct rg__cluster *cluster)
 	DL_FOREACH(cluster->requests, request) {
 		if (request->link_id || request->error.code)
 			continue;
-		int64_t left_us = request->deadline_us - now;
 		struct rg__call call = request->call;
 
-		call.timeout_ms = left_us <= 0 ? 0 : (left_us + 999) / 1000;
+		call.timeout_ms = rg__left_ms(now, request->deadline_us);
 		call.prepare = call.prepare ? prepare : NULL;
 		call.done = answered;
 		call.user = request;
@@ -342,14 +341,11 @@ rg_err rg__cluster_request(struct rg__cluster *cluster, const struct rg__call *c
 
 	if (!request)
 		return RG_ERR_MEMORY;
-	int64_t now = rg__now_us(cluster->io);
-
 	request->cluster = cluster;
 	request->id = ++cluster->last_id;
 	request->call = *call;
 	request->timeout_ms = call->timeout_ms < 0 ? cluster->conf->link.request_timeout_ms : call->timeout_ms;
-	request->deadline_us = request->timeout_ms > (INT64_MAX - now) / 1000 ? INT64_MAX - 1
-	                                                                     : now + request->timeout_ms * 1000;
+	request->deadline_us = rg__deadline_us(rg__now_us(cluster->io), request->timeout_ms);
 	DL_APPEND(cluster->requests, request);
 	cluster->count++;
 	if (ret_id)

@@ -116,6 +116,20 @@ static inline int64_t rg__now_us(struct rg__io *io)
 	return io->ops->now_us(io);
 }
 
+/* KAFKA-13126: a timeout of "for ever" must not wrap round into one of "at once". */
+static inline int64_t rg__deadline_us(int64_t now_us, int64_t timeout_ms)
+{
+	return timeout_ms > (INT64_MAX - now_us) / 1000 ? INT64_MAX - 1 : now_us + timeout_ms * 1000;
+}
+
+/* The way back, rounded up; 0 when it has passed. */
+static inline int64_t rg__left_ms(int64_t now_us, int64_t deadline_us)
+{
+	int64_t left_us = deadline_us - now_us;
+
+	return left_us <= 0 ? 0 : left_us / 1000 + (left_us % 1000 != 0);
+}
+
 static inline int64_t rg__unix_us(struct rg__io *io)
 {
 	return io->ops->unix_us(io);

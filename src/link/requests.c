@@ -279,12 +279,6 @@ void rg__requests_drop(struct rg__link *link)
 
 /* --- The owner's calls -------------------------------------------------------------------------------------------- */
 
-/* KAFKA-13126: a timeout of "for ever" must not wrap round into one of "at once". */
-static int64_t deadline(int64_t now_us, int64_t timeout_ms)
-{
-	return timeout_ms > (INT64_MAX - now_us) / 1000 ? INT64_MAX - 1 : now_us + timeout_ms * 1000;
-}
-
 rg_err rg__link_request(struct rg__link *link, const struct rg__call *call, rg__request_id *ret_id)
 {
 	struct rg__requests *requests = &link->requests;
@@ -305,7 +299,7 @@ rg_err rg__link_request(struct rg__link *link, const struct rg__call *call, rg__
 	request->api = api;
 	request->version = -1;
 	request->timeout_ms = call->timeout_ms < 0 ? link->conf->request_timeout_ms : call->timeout_ms;
-	request->deadline_us = deadline(rg__now_us(link->io), request->timeout_ms);
+	request->deadline_us = rg__deadline_us(rg__now_us(link->io), request->timeout_ms);
 	requests->count++;
 	DL_APPEND(requests->waiting, request);
 	if (ret_id)

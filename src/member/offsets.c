@@ -53,10 +53,9 @@ static void to_link(struct rg__pending_request *pending)
 {
 	rg_member *member = pending->member;
 	struct rg__call call = pending->call;
-	int64_t left_us = pending->ends_at - rg__now_us(member->io);
 	rg_err err;
 
-	call.timeout_ms = left_us > 0 ? (left_us + 999) / 1000 : 0;
+	call.timeout_ms = rg__left_ms(rg__now_us(member->io), pending->ends_at);
 	call.done = link_done;
 	call.prepare = pending->call.prepare ? link_prepare : NULL;
 	call.user = pending;
@@ -113,7 +112,7 @@ rg_err rg__member_request(rg_member *member, const struct rg__call *call, rg__re
 	pending->member = member;
 	pending->call = *call;
 	pending->id = ++member->last_request_id;
-	pending->ends_at = rg__now_us(member->io) + timeout_ms * 1000;
+	pending->ends_at = rg__deadline_us(rg__now_us(member->io), timeout_ms);
 	rg__timer_set(pending->timer, pending->ends_at);
 	DL_APPEND(member->requests, pending);
 	if (ret_id)
