@@ -28,6 +28,9 @@ static void hint(const rg_member *member, enum rg__request request, rg_err err, 
 	case 30:
 		snprintf(text, size, ": this client may not use group \"%s\"; it needs READ on it", settings->group_id);
 		break;
+	case RG_ERR_PROTOCOL:
+		snprintf(text, size, ": the answer contradicts itself or the request");
+		break;
 	case 35:
 	case RG_ERR_UNSUPPORTED:
 		snprintf(text, size, ": the broker is too old for %s%s", rg__request_label(request),

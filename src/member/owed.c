@@ -65,6 +65,10 @@ static void owe_error(rg_member *member, struct rg__owed *owed, const struct rg_
 {
 	owed->type = RG_MEMBER_ERROR;
 	owed->fatal = action->type == RG__DO_FAIL;
+	/* The answer was good in form, and what the machine found wrong with it has no words yet. */
+	if (action->err != RG_ERR_MAX_POLL && member->cause.code != action->err)
+		rg__explain(member, action->request, action->err, member->link ? rg__link_name(member->link) : NULL,
+		            RG__NULL_BYTES);
 	if (action->err == RG_ERR_MAX_POLL)
 		rg__fail(&owed->error, RG_ERR_MAX_POLL,
 		         "max.poll.interval.ms (%d ms) passed without a poll; the member left the group and joins again when polled",

@@ -68,6 +68,7 @@ rg_err rg__answer_error(rg_member *member, enum rg__request request, const struc
 		member->cause = response->error;
 		return response->error.code;
 	}
+	member->cause.code = RG_OK;
 	if (in_body)
 		rg__explain(member, request, in_body, response->broker, RG__NULL_BYTES);
 	return in_body;
