@@ -215,7 +215,8 @@ void app_options(struct app *app, int argc, char **argv)
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
-/* Called on regroup's thread or ours, one call at a time. Flushed, so that whoever reads the file sees what has happened. */
+/* Called on regroup's thread or ours, one call at a time. Flushed, so that whoever reads the file sees what has
+ * happened. */
 static void write_event(void *user, const char *json)
 {
 	struct app *app = user;
@@ -224,8 +225,8 @@ static void write_event(void *user, const char *json)
 		app_say(app, "--events: %s", strerror(errno));
 }
 
-/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. One that repeats, as long
- * as nobody listens, say, is worth one line. Called on any thread, one call at a time. */
+/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. One that repeats,
+ * as long as nobody listens, say, is worth one line. Called on any thread, one call at a time. */
 static void write_log(void *user, int level, const char *facility, const char *line)
 {
 	static char last[512];

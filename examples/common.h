@@ -2,8 +2,8 @@
 #ifndef EXAMPLES_COMMON_H
 #define EXAMPLES_COMMON_H
 
-/* What regroup-consume and regroup-member have in common: options, signals, the event file, rebalances as lines on stderr,
- * and the ways to be slow on purpose. */
+/* What regroup-consume and regroup-member have in common: options, signals, the event file, rebalances as lines on
+ * stderr, and the ways to be slow on purpose. */
 
 #include <regroup/regroup.h>
 #include <stdbool.h>
@@ -39,8 +39,8 @@ void app_options(struct app *app, int argc, char **argv);
 /* Makes the consumer and subscribes. Ends the program when that is refused: 2 for a property, 1 for anything else. */
 void app_start(struct app *app);
 
-/* The next record, or message with `err` set, to be freed with rd_kafka_message_destroy(); NULL: none for a moment. What the
- * group had to complain about has been printed. */
+/* The next record, or message with `err` set, to be freed with rd_kafka_message_destroy(); NULL: none for a moment.
+ * What the group had to complain about has been printed. */
 rd_kafka_message_t *app_poll(struct app *app);
 
 /* False after SIGINT, SIGTERM or an error that ended the consumer. */

@@ -28,7 +28,8 @@ static void on_signal(int number)
 
 /* Called before every join. Other programs, and later versions of this one, will read these bytes: they begin with a
  * version and have a byte order. */
-static int32_t write_capacity(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity, void *user)
+static int32_t write_capacity(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
+                              void *user)
 {
 	uint32_t mine = *(const uint32_t *)user;
 	const uint8_t bytes[USERDATA_SIZE] = {USERDATA_VERSION, (uint8_t)(mine >> 24), (uint8_t)(mine >> 16),
@@ -64,8 +65,8 @@ static int subscribes(const rg_group_member *member, int32_t topic)
 	return 0;
 }
 
-/* The subscriber that would have the fewest partitions for its capacity if it had one more; the first of several. Always
- * the same answer for the same group, so that a new leader changes nothing. (To keep partitions where they are when the
+/* The subscriber that would have the fewest partitions for its capacity if it had one more; the first of several.
+ * Always the same answer for the same group, so that a new leader changes nothing. (To keep partitions where they are when the
  * group changes, look at `owned` as well.) */
 static int32_t next_owner(const rg_group *group, int32_t topic, const int64_t *given, const uint32_t *capacities)
 {

@@ -33,7 +33,8 @@ static void print_partitions(FILE *out, const rd_kafka_topic_partition_list_t *l
 	rd_kafka_topic_partition_list_destroy(sorted);
 }
 
-/* One line: the time, what is called, what is owned (NULL: not said), and more. With --events the same stands in the events. */
+/* One line: the time, what is called, which partitions (NULL: not said), and more. With --events the same stands in
+ * the events. */
 static void print_line(const struct app *app, const char *what, const rd_kafka_topic_partition_list_t *partitions,
                        const char *format, ...)
 {
@@ -83,7 +84,8 @@ static void on_revoked(rg_consumer *consumer, const rd_kafka_topic_partition_lis
 	app_sleep(app->delay_callback_ms);
 }
 
-static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause, void *user)
+static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause,
+                    void *user)
 {
 	struct app *app = user;
 

@@ -2,8 +2,8 @@
 #ifndef EXAMPLES_REBALANCE_H
 #define EXAMPLES_REBALANCE_H
 
-/* A listener that prints each rebalance, one line for each call, and takes its time if it is told to; and assignors that
- * do. */
+/* A listener that prints each rebalance, one line for each call, and takes its time if it is told to; and assignors
+ * that do. */
 
 #include "common.h"
 

@@ -62,7 +62,8 @@ static void remove_unread(rg_consumer *consumer, const rd_kafka_topic_partition_
 		rd_kafka_topic_partition_list_del(ends.unread, partitions->elems[i].topic, partitions->elems[i].partition);
 }
 
-static void remove_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause, void *user)
+static void remove_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause,
+                        void *user)
 {
 	(void)cause;
 	remove_unread(consumer, partitions, user);
@@ -101,7 +102,12 @@ int main(int argc, char **argv)
 		.name = "regroup-consume",
 		.help = help,
 		.prints_records = true,
-		.hooks = {.on_join_prepare = unsettle, .on_revoked = remove_unread, .on_lost = remove_lost, .on_assigned = add_unread},
+		.hooks = {
+			.on_join_prepare = unsettle,
+			.on_revoked = remove_unread,
+			.on_lost = remove_lost,
+			.on_assigned = add_unread,
+		},
 	};
 	long long seen = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* C11 threads on top of POSIX threads, preloaded under ThreadSanitizer. librdkafka uses glibc's C11 threads, which the
- * sanitizer does not know: a thread started by them crashes in it, and what their locks order looks like a race. glibc's
- * own are the same objects under other names, and so are these. */
+/* C11 threads on top of POSIX threads, preloaded under ThreadSanitizer. librdkafka uses glibc's C11 threads, which
+ * the sanitizer does not know: a thread started by them crashes in it, and what their locks order looks like a race.
+ * glibc's own are the same objects under other names, and so are these. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>

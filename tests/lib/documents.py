@@ -38,7 +38,7 @@ def equal(found, expected, what):
 	assert not lacking and not foreign, f"{what} lacks {lacking}, and has {foreign} that is nowhere else"
 
 
-# --- README.md and src/ARCHITECTURE.md ---------------------------------------------------------------------------------
+# --- README.md and src/ARCHITECTURE.md ---
 
 def code_blocks(text):
 	return re.findall(r"^```(?:\w*)\n(.*?)^```$", text, re.M | re.S)
@@ -81,13 +81,14 @@ def names_what_exists(*document):
 
 
 def maps_every_folder():
-	folders = [name for name in sorted(os.listdir(os.path.join(root, "src"))) if os.path.isdir(os.path.join(root, "src", name))]
+	src = os.path.join(root, "src")
+	folders = [name for name in sorted(os.listdir(src)) if os.path.isdir(os.path.join(src, name))]
 	text = read("src", "ARCHITECTURE.md")
 	missing = [folder for folder in folders if not re.search(rf"`(?:src/)?{folder}/`", text)]
 	assert not missing, f"src/ARCHITECTURE.md leaves out {missing}"
 
 
-# --- The manual --------------------------------------------------------------------------------------------------------
+# --- The manual ---
 
 def section(page, title):
 	"""What stands between one .Sh or .Ss and the next."""
@@ -108,13 +109,14 @@ def has_every_property(dump_tables):
 
 def has_every_assignor(dump_tables):
 	strategy = read("man", "regroup_conf.7").split(".It Cm partition.assignment.strategy\n")[1].split(".It ")[0]
-	missing = [name for name in output(dump_tables, "assignors").split() if not re.search(rf"^\.Cm {name}\b", strategy, re.M)]
+	names = output(dump_tables, "assignors").split()
+	missing = [name for name in names if not re.search(rf"^\.Cm {name}\b", strategy, re.M)]
 	assert not missing, f"man/regroup_conf.7 does not tell of {missing}"
 
 
 def tells_what_is_refused(dump_tables):
-	names = re.findall(r"[\w.]+", " ".join(re.findall(r"^\.It Cm (.*)$", section(read("man", "regroup_conf.7"), "Refused"), re.M)))
-	names = [name for name in names if "." in name]
+	items = re.findall(r"^\.It Cm (.*)$", section(read("man", "regroup_conf.7"), "Refused"), re.M)
+	names = [name for name in re.findall(r"[\w.]+", " ".join(items)) if "." in name]
 	refused = output(dump_tables, "refused", *names).split()
 	assert names and set(refused) == {"1"}, f"not refused: {[n for n, r in zip(names, refused) if r != '1']}"
 
@@ -125,8 +127,8 @@ def has_every_error():
 	equal(described, declared, "man/regroup_error.3")
 
 
-EMITTERS = (r'\b(?:rg__)?trace(?:_\w+)?\(\s*\w+, "(\w+)"', r'rg__event_of(?:_\w+)?\(\s*\w+, "(\w+)"', r'begin\(\w+, &\w+, "(\w+)"',
-	r'rg__event_begin\([^;]*?"(\w+)"\);', r'\[RG__KIT_EVENT_\w+\] = "(\w+)"')
+EMITTERS = (r'\b(?:rg__)?trace(?:_\w+)?\(\s*\w+, "(\w+)"', r'rg__event_of(?:_\w+)?\(\s*\w+, "(\w+)"',
+	r'begin\(\w+, &\w+, "(\w+)"', r'rg__event_begin\([^;]*?"(\w+)"\);', r'\[RG__KIT_EVENT_\w+\] = "(\w+)"')
 
 
 def tells_of_every_event():
