@@ -89,7 +89,8 @@ void rg__kit_answer_join_error(struct rg__kit_coordinator *c, struct rg__bytes g
 	body->protocol_name = version < 7 ? rg__bytes_of("") : RG__NULL_BYTES;
 }
 
-static bool list_members(struct rg__kit_coordinator *c, const struct rg__kit_group *group, struct rg__array *ret_members)
+static bool list_members(struct rg__kit_coordinator *c, const struct rg__kit_group *group,
+			 struct rg__array *ret_members)
 {
 	struct rg__join_group_response_member *to;
 

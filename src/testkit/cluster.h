@@ -53,7 +53,8 @@ struct rg__kit_broker *rg__kit_broker_find(struct rg__kit_cluster *cluster, int3
 
 struct rg__kit_topic *rg__kit_topic_find(const struct rg__kit_cluster *cluster, struct rg__bytes name);
 /* NULL: out of memory. The name must not be taken. */
-struct rg__kit_topic *rg__kit_topic_add(struct rg__kit_cluster *cluster, struct rg__bytes name, int32_t partition_count);
+struct rg__kit_topic *rg__kit_topic_add(struct rg__kit_cluster *cluster, struct rg__bytes name,
+					int32_t partition_count);
 void rg__kit_topic_remove(struct rg__kit_cluster *cluster, struct rg__kit_topic *topic);
 
 /* Offers a range of versions; first -1: the API is not offered. False: too many APIs. */
@@ -71,8 +72,8 @@ int16_t rg__kit_coordinator_check(const struct rg__kit_cluster *cluster, int32_t
 				  const struct rg__kit_request *request);
 
 /* The answers' structs of codec/, in the arena; views point into the cluster. NULL: out of memory. */
-void *rg__kit_on_api_versions(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request, int16_t error,
-			      struct rg__arena *arena);
+void *rg__kit_on_api_versions(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request,
+			      int16_t error, struct rg__arena *arena);
 void *rg__kit_on_metadata(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request, int16_t error,
 			  struct rg__arena *arena);
 void *rg__kit_on_find_coordinator(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request,

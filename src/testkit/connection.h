@@ -2,8 +2,9 @@
 #ifndef RG__TESTKIT_CONNECTION_H
 #define RG__TESTKIT_CONNECTION_H
 
-/* A client's connection. As a broker does, it takes one request at a time: while one is being worked on, nothing more is
- * read, so answers keep the order of the requests, and a client that goes away is not missed before its answer is sent. */
+/* A client's connection. As a broker does, it takes one request at a time: while one is being worked on, nothing more
+ * is read, so answers keep the order of the requests, and a client that goes away is not missed before its answer is
+ * sent. */
 
 #include "testkit/kit.h"
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* The calls of regroup/testkit.h that change the cluster: each is a small function that runs on the kit's thread, and the
- * call that hands it over. */
+/* The calls of regroup/testkit.h that change the cluster: each is a small function that runs on the kit's thread, and
+ * the call that hands it over. */
 
 struct topic_arg {
 	const char *name;

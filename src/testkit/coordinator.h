@@ -164,11 +164,13 @@ void rg__kit_group_become(struct rg__kit_coordinator *c, struct rg__kit_group *g
 struct rg__kit_pending_id *rg__kit_pending_id_find(const struct rg__kit_group *group, struct rg__bytes id);
 bool rg__kit_pending_id_add(struct rg__kit_group *group, struct rg__bytes id, int64_t expires_us);
 void rg__kit_pending_id_remove(struct rg__kit_group *group, struct rg__kit_pending_id *pending);
-bool rg__kit_make_member_id(struct rg__kit_coordinator *c, struct rg__bytes prefix, struct rg__bytes *ret_id); /* owned */
+/* *ret_id is owned. */
+bool rg__kit_make_member_id(struct rg__kit_coordinator *c, struct rg__bytes prefix, struct rg__bytes *ret_id);
 
 /* vote.c: which protocol. */
 bool rg__kit_member_offers(const struct rg__kit_member *member, struct rg__bytes protocol);
-struct rg__bytes rg__kit_member_metadata(const struct rg__kit_member *member, struct rg__bytes protocol); /* null: none */
+/* Null: it does not offer it. */
+struct rg__bytes rg__kit_member_metadata(const struct rg__kit_member *member, struct rg__bytes protocol);
 bool rg__kit_group_supports(const struct rg__kit_group *group, const struct rg__join_group_request *request);
 bool rg__kit_member_matches(const struct rg__kit_member *member, const struct rg__join_group_request *request);
 struct rg__bytes rg__kit_group_vote(struct rg__kit_group *group); /* a view; null: no members */
@@ -199,7 +201,8 @@ bool rg__kit_on_offset_commit(struct rg__kit_coordinator *c, const struct rg__ki
 bool rg__kit_on_offset_fetch(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 
 /* offsets.c */
-struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic, int32_t partition);
+struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic,
+					   int32_t partition);
 bool rg__kit_offset_store(struct rg__kit_group *group, struct rg__bytes topic, int32_t partition, int64_t offset,
 			  int32_t leader_epoch, struct rg__bytes metadata);
 void rg__kit_offsets_free(struct rg__kit_offset_topic **topics);

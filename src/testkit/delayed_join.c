@@ -12,8 +12,8 @@ static void tell(struct rg__kit_coordinator *c, const struct rg__kit_group *grou
 		event->completed = completed;
 }
 
-/* broker: an ordinary one ends at the largest rebalance timeout of the members there are now; one that joins later with a
- * longer timeout does not move it. An initial one ends by time alone, also when everybody is here (KIP-134). */
+/* broker: an ordinary one ends at the largest rebalance timeout of the members there are now; one that joins later
+ * with a longer timeout does not move it. An initial one ends by time alone, also when everybody is here (KIP-134). */
 bool rg__kit_delayed_join_create(struct rg__kit_coordinator *c, struct rg__kit_group *group, bool initial)
 {
 	struct rg__kit_delayed_join *join = rg__calloc(1, sizeof(*join));
@@ -64,8 +64,8 @@ bool rg__kit_delayed_join_due(struct rg__kit_coordinator *c, struct rg__kit_grou
 	return extend_initial(c, group->delayed_join) || rg__kit_complete_join(c, group);
 }
 
-/* Those who wait here have rejoined. Whoever leads goes on leading if he did; else the first who did takes over; if nobody
- * did, static members are all that is left, and the wait starts over. */
+/* Those who wait here have rejoined. Whoever leads goes on leading if he did; else the first who did takes over; if
+ * nobody did, static members are all that is left, and the wait starts over. */
 bool rg__kit_elect_leader(struct rg__kit_group *group, bool *ret_elected)
 {
 	const struct rg__kit_member *leader = rg__kit_member_find(group, group->leader);
@@ -97,8 +97,8 @@ static void expire_absent(struct rg__kit_coordinator *c, struct rg__kit_group *g
 	}
 }
 
-/* The generation begins: the first who hear of it are those whose JoinGroup waited. A static member that stayed away is in
- * it as well, and owes a SyncGroup like everybody. */
+/* The generation begins: the first who hear of it are those whose JoinGroup waited. A static member that stayed away
+ * is in it as well, and owes a SyncGroup like everybody. */
 static void answer_joins(struct rg__kit_coordinator *c, struct rg__kit_group *group)
 {
 	for (struct rg__kit_member *member = group->members; member; member = member->hh.next) {

@@ -53,7 +53,8 @@ static bool fail_commit(const struct rg__kit_request *request, int16_t error, st
 	return ok;
 }
 
-/* Some errors are a partition's, whichever version; the others stand for the whole as soon as the version can say so. */
+/* Some errors are a partition's, whichever version; the others stand for the whole as soon as the version can say
+ * so. */
 static bool fail_fetch_group(const struct rg__offset_fetch_request_group *wanted, int version, int16_t error,
 			     struct rg__arena *arena, struct rg__offset_fetch_response_group *result)
 {

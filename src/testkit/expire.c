@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testkit/coordinator.h"
 
-/* What happens to a group because time passed. There are no timers that could outlive what they were set for (KAFKA-7196):
- * each deadline is a value of the thing it concerns, and the earliest is looked up anew every time. */
+/* What happens to a group because time passed. There are no timers that could outlive what they were set for
+ * (KAFKA-7196): each deadline is a value of the thing it concerns, and the earliest is looked up anew every time. */
 
 enum what { NOTHING, LOAD, DELAYED_JOIN, SYNC, SESSION, PENDING_ID, FORGET };
 
@@ -87,15 +87,16 @@ static bool end_session(struct rg__kit_coordinator *c, struct rg__kit_group *gro
 	return rg__kit_rebalance_or_complete(c, group, "a member's session ended");
 }
 
-static bool end_pending_id(struct rg__kit_coordinator *c, struct rg__kit_group *group, struct rg__kit_pending_id *pending)
+static bool end_pending_id(struct rg__kit_coordinator *c, struct rg__kit_group *group,
+			   struct rg__kit_pending_id *pending)
 {
 	tell(c, group, pending->id, "the id that was handed out did not come back");
 	rg__kit_pending_id_remove(group, pending);
 	return rg__kit_delayed_join_try(c, group);
 }
 
-/* KAFKA-12890: who has its JoinGroup answer and never asked for the plan holds up the others if it leads, and a share of
- * the partitions in any case. */
+/* KAFKA-12890: who has its JoinGroup answer and never asked for the plan holds up the others if it leads, and a share
+ * of the partitions in any case. */
 static bool end_sync(struct rg__kit_coordinator *c, struct rg__kit_group *group)
 {
 	struct rg__kit_member *member, *next;

@@ -3,7 +3,8 @@
 #define RG__TESTKIT_FAULTS_H
 
 /* What is to go wrong, and when: "the n-th request of an API from now on". Rules are looked at in the order they were
- * made; each counts the requests of its API for itself and fires once; where several fire on one request the first wins. */
+ * made; each counts the requests of its API for itself and fires once; where several fire on one request the first
+ * wins. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,15 +2,15 @@
 #ifndef RG__TESTKIT_GROUP_COORDINATOR_H
 #define RG__TESTKIT_GROUP_COORDINATOR_H
 
-/* A broker's group coordinator as a pure step: a request and the time go in, answers and events come out, and a call says
- * when to come back. No I/O, clock or thread. What it does is what Kafka 4.x does for classic groups; where brokers
- * differ between versions a setting chooses.
+/* A broker's group coordinator as a pure step: a request and the time go in, answers and events come out, and a call
+ * says when to come back. No I/O, clock or thread. What it does is what Kafka 4.x does for classic groups; where
+ * brokers differ between versions a setting chooses.
  *
  *     rg__kit_coordinator_step(c, now, request, &out)   request NULL: only time has passed
  *     rg__kit_coordinator_deadline(c)                   when to call it without a request
  *
- * Whatever is due at `now` happens before the request, and again after it (an initial delay of 0 ends at once), so the
- * outcome does not depend on how punctual the caller is. One file per request and per rule lies beside this one. */
+ * Whatever is due at `now` happens before the request, and again after it (an initial delay of 0 ends at once), so
+ * the outcome does not depend on how punctual the caller is. One file per request and per rule lies beside this one. */
 
 #include "base/arena.h"
 #include "base/bytes.h"
@@ -106,28 +106,30 @@ void rg__kit_outcome_clear(struct rg__kit_outcome *outcome);
 /* NULL: out of memory. The settings are copied. */
 struct rg__kit_coordinator *rg__kit_coordinator_new(const struct rg__kit_coordinator_conf *conf);
 void rg__kit_coordinator_free(struct rg__kit_coordinator *c); /* NULL is allowed; parked requests stay unanswered */
-struct rg__kit_coordinator_conf *rg__kit_coordinator_settings(struct rg__kit_coordinator *c); /* may be changed any time */
+/* May be changed any time. */
+struct rg__kit_coordinator_conf *rg__kit_coordinator_settings(struct rg__kit_coordinator *c);
 
-/* Does what is due and handles the request (may be NULL). `now_us` never goes back. False: out of memory. Then the state is
- * sound to free and to nothing else: every later step is refused too. */
+/* Does what is due and handles the request (may be NULL). `now_us` never goes back. False: out of memory. Then the
+ * state is sound to free and to nothing else: every later step is refused too. */
 bool rg__kit_coordinator_step(struct rg__kit_coordinator *c, int64_t now_us, const struct rg__kit_request *request,
 			      struct rg__kit_outcome *outcome);
 
 /* The earliest time at which something happens by itself; RG__KIT_NO_DEADLINE. */
 int64_t rg__kit_coordinator_deadline(const struct rg__kit_coordinator *c);
 
-/* The coordinator of a group (null: of all) moves to another broker: parked requests hear 16, the group is gone, and for
- * `load_us` requests hear 14 (heartbeats 0, as brokers do). Then the group is back with what was stored for it, which is
- * its last Stable or Empty generation and its offsets; with `keep` false nothing was. False: as for the step. */
+/* The coordinator of a group (null: of all) moves to another broker: parked requests hear 16, the group is gone, and
+ * for `load_us` requests hear 14 (heartbeats 0, as brokers do). Then the group is back with what was stored for it,
+ * which is its last Stable or Empty generation and its offsets; with `keep` false nothing was. False: as for the
+ * step. */
 bool rg__kit_coordinator_move(struct rg__kit_coordinator *c, int64_t now_us, struct rg__bytes group, bool keep,
 			      int64_t load_us, struct rg__kit_outcome *outcome);
 
-/* What a request hears from a broker that cannot answer it: the struct of codec/ with `error` wherever that API's answer
- * holds one, from the arena. NULL: out of memory, or an API that is not one of the group's. */
+/* What a request hears from a broker that cannot answer it: the struct of codec/ with `error` wherever that API's
+ * answer holds one, from the arena. NULL: out of memory, or an API that is not one of the group's. */
 void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena);
 
-/* For tests and pages. The group's state as text: "Stable gen=3 leader=m1 protocol=range members=[m1 m2]"; "absent" when
- * there is none. False: out of memory. */
+/* For tests and pages. The group's state as text: "Stable gen=3 leader=m1 protocol=range members=[m1 m2]"; "absent"
+ * when there is none. False: out of memory. */
 bool rg__kit_coordinator_print(const struct rg__kit_coordinator *c, struct rg__bytes group, struct rg__buf *out);
 
 /* The state, if there is such a group. */

@@ -2,10 +2,10 @@
 #ifndef RG__TESTKIT_KIT_H
 #define RG__TESTKIT_KIT_H
 
-/* The cluster behind regroup/testkit.h as its own files see it. Everything here runs on the kit's thread, except what says
- * otherwise: the public calls hand it a function to run (rg__kit_call) and wait. No callback works on another connection's
- * requests: who has something to go on with is put on a list, which rg__kit_pump() works off before the loop waits
- * again. */
+/* The cluster behind regroup/testkit.h as its own files see it. Everything here runs on the kit's thread, except what
+ * says otherwise: the public calls hand it a function to run (rg__kit_call) and wait. No callback works on another
+ * connection's requests: who has something to go on with is put on a list, which rg__kit_pump() works off before the
+ * loop waits again. */
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -107,8 +107,9 @@ rg_err rg__kit_mock_add_topic(struct rg_testkit *kit, const char *name, rg_error
 
 /* mock_versions.c: offers what the mock offers, where we do not answer ourselves. Blocks for a moment. */
 rg_err rg__kit_mock_versions(struct rg_testkit *kit, rg_error *error);
-/* Waits until the mock's thread has been round its loop once. To be called before each call of rd_kafka_mock_…: in librdkafka
- * 2.0.2 the thread may take the wake-up of a second call for the end of the first one's, and sleeps a second on it. */
+/* Waits until the mock's thread has been round its loop once. To be called before each call of rd_kafka_mock_…: in
+ * librdkafka 2.0.2 the thread may take the wake-up of a second call for the end of the first one's, and sleeps a
+ * second on it. */
 rg_err rg__kit_mock_settle(struct rg_testkit *kit, rg_error *error);
 
 /* topic_list.c: makes the topics of "name:partitions,…". */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* librdkafka's mock cluster of one broker: it keeps the records. It cannot give a topic more partitions later, so each gets
- * as many as it may ever have, and the metadata tells of fewer. */
+/* librdkafka's mock cluster of one broker: it keeps the records. It cannot give a topic more partitions later, so
+ * each gets as many as it may ever have, and the metadata tells of fewer. */
 
 enum { PRODUCE_TIMEOUT_MS = 60000 };
 

@@ -24,8 +24,8 @@ void rg__kit_record_free(struct rg__kit_record *record)
 	rg__free(record);
 }
 
-/* broker: of each member only its subscription for the chosen protocol is written. After a move its next JoinGroup, with
- * its whole list, therefore counts as a change. */
+/* broker: of each member only its subscription for the chosen protocol is written. After a move its next JoinGroup,
+ * with its whole list, therefore counts as a change. */
 static bool keep_members(struct rg__kit_record *record, const struct rg__kit_group *group)
 {
 	struct rg__kit_record_member *to;

@@ -2,8 +2,8 @@
 #ifndef RG__TESTKIT_OFFSET_FETCH_FORMS_H
 #define RG__TESTKIT_OFFSET_FETCH_FORMS_H
 
-/* Up to version 7 OffsetFetch is about one group, from 8 on about several (KIP-709). The coordinator thinks in the newer
- * form; here is the way there and back. Nothing but lists is copied. False: out of memory. */
+/* Up to version 7 OffsetFetch is about one group, from 8 on about several (KIP-709). The coordinator thinks in the
+ * newer form; here is the way there and back. Nothing but lists is copied. False: out of memory. */
 
 #include "base/arena.h"
 #include "codec/offset_fetch.h"

@@ -3,8 +3,8 @@
 #include "testkit/cluster.h"
 
 /* KIP-511: a client that asks in a version we do not know gets error 35 and the ranges, in version 0. */
-void *rg__kit_on_api_versions(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request, int16_t error,
-			      struct rg__arena *arena)
+void *rg__kit_on_api_versions(const struct rg__kit_cluster *cluster, const struct rg__kit_request *request,
+			      int16_t error, struct rg__arena *arena)
 {
 	struct rg__api_versions_response *answer = rg__arena_calloc(arena, 1, sizeof(*answer));
 	struct rg__api_versions_response_api_key *to;

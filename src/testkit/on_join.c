@@ -90,8 +90,8 @@ static bool update(struct rg__kit_coordinator *c, struct rg__kit_group *group, s
 	return rg__kit_rebalance_or_complete(c, group, reason);
 }
 
-/* broker: who lost its answer and asks again the same way gets the same answer again; who asks for something else, and a
- * leader of a settled group whatever it asks for, starts a rebalance. */
+/* broker: who lost its answer and asks again the same way gets the same answer again; who asks for something else,
+ * and a leader of a settled group whatever it asks for, starts a rebalance. */
 static bool rejoin(struct rg__kit_coordinator *c, struct rg__kit_group *group, struct rg__kit_member *member,
 		   const struct rg__kit_request *request)
 {

@@ -52,7 +52,8 @@ static void paid(struct rg__kit_group *group, struct rg__kit_member *member)
 	group->sync_due_us = RG__KIT_NO_DEADLINE;
 }
 
-/* broker: who is not in the plan gets zero bytes, and so does everybody when a leader that was told to skip sends none. */
+/* broker: who is not in the plan gets zero bytes, and so does everybody when a leader that was told to skip sends
+ * none. */
 static bool hand_out_plan(struct rg__kit_coordinator *c, struct rg__kit_group *group,
 			  const struct rg__sync_group_request *sync)
 {
@@ -90,6 +91,7 @@ bool rg__kit_on_sync(struct rg__kit_coordinator *c, const struct rg__kit_request
 		struct rg__kit_reply reply = rg__kit_reply_to(request);
 
 		rg__kit_answer_sync(c, group, &reply, member, member->id, 0);
+		rg__kit_member_alive(c, member); /* broker: any SyncGroup that is answered begins a session */
 		return true;
 	}
 	rg__kit_park(c, group, member, request);

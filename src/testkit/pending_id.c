@@ -39,7 +39,8 @@ void rg__kit_pending_id_remove(struct rg__kit_group *group, struct rg__kit_pendi
 	rg__free(pending);
 }
 
-/* "client-6e4f7a3b-…", as brokers make them from a random UUID; ours comes from the seed, so that a run can be repeated. */
+/* "client-6e4f7a3b-…", as brokers make them from a random UUID; ours comes from the seed, so that a run can be
+ * repeated. */
 bool rg__kit_make_member_id(struct rg__kit_coordinator *c, struct rg__bytes prefix, struct rg__bytes *ret_id)
 {
 	uint64_t high = rg__random_next(&c->random), low = rg__random_next(&c->random);

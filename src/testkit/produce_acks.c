@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testkit/produce_acks.h"
 
-/* A Produce request with acks=0 is the one request that gets no answer, and the only thing about forwarded requests that
- * must be understood to pass them on. Its head: header, transactional id (from version 3 on), acks. */
+/* A Produce request with acks=0 is the one request that gets no answer, and the only thing about forwarded requests
+ * that must be understood to pass them on. Its head: header, transactional id (from version 3 on), acks. */
 
 static bool skip(struct rg__bytes *at, size_t len)
 {

@@ -12,7 +12,8 @@ static void count(struct rg_testkit *kit, int16_t api)
 		kit->request_counts[api]++;
 }
 
-/* broker: a version it does not have ends the connection, but for ApiVersions, whose answer says what it has (KIP-511). */
+/* broker: a version it does not have ends the connection, but for ApiVersions, whose answer says what it has
+ * (KIP-511). */
 static void refuse_version(struct rg__kit_connection *connection)
 {
 	struct rg__arena arena = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testkit/coordinator.h"
 
-/* KIP-345: a member with a group.instance.id keeps its seat while it is away. Whoever comes with that instance id and no
- * member id takes the seat over under a new member id; the one who sat there is fenced. */
+/* KIP-345: a member with a group.instance.id keeps its seat while it is away. Whoever comes with that instance id and
+ * no member id takes the seat over under a new member id; the one who sat there is fenced. */
 
 int16_t rg__kit_member_check(const struct rg__kit_group *group, struct rg__bytes id, struct rg__bytes instance_id,
 			     struct rg__kit_member **ret_member)

@@ -4,8 +4,8 @@
 
 #include <netinet/in.h>
 
-/* Each client's connection has one of its own to the mock broker, made when first needed. Frames pass unchanged, with the
- * client's correlation ids, so that what comes back can be told apart from answers nobody waits for. */
+/* Each client's connection has one of its own to the mock broker, made when first needed. Frames pass unchanged, with
+ * the client's correlation ids, so that what comes back can be told apart from answers nobody waits for. */
 
 struct rg__kit_upstream {
 	uv_tcp_t socket; /* data: the connection */
@@ -34,8 +34,8 @@ static void on_shutdown(uv_shutdown_t *shutdown, int status)
 		uv_close(socket, on_closed);
 }
 
-/* A client that wants no answer (acks=0) may be gone before its request is passed on, and it counts all the same: what was
- * taken from it is still written. */
+/* A client that wants no answer (acks=0) may be gone before its request is passed on, and it counts all the same:
+ * what was taken from it is still written. */
 void rg__kit_upstream_close(struct rg__kit_connection *connection)
 {
 	struct rg__kit_upstream *upstream = connection->upstream;

@@ -40,7 +40,8 @@ void seat_close(struct seat *seat);
 int32_t seat_send_join(struct seat *seat, const char *group); /* the correlation id */
 void seat_hear_join(struct seat *seat, int32_t correlation_id);
 void seat_join(struct seat *seat, const char *group); /* with the two steps of KIP-394 */
-int32_t seat_send_sync(struct seat *seat, const char *group, const char *assignment); /* of everybody in the plan: itself */
+/* With an assignment, a plan that has itself in it alone; NULL: none. */
+int32_t seat_send_sync(struct seat *seat, const char *group, const char *assignment);
 void seat_hear_sync(struct seat *seat, int32_t correlation_id);
 void seat_sync(struct seat *seat, const char *group, const char *assignment);
 void seat_heartbeat(struct seat *seat, const char *group);

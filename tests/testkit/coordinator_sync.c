@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SyncGroup at the coordinator, and what ends by time: who waits for the plan, who is told to rejoin, who is removed. */
+/* SyncGroup at the coordinator, and what ends by time: who waits for the plan, who is told to rejoin, who is
+ * removed. */
 #include "room.h"
 #include "suite.h"
 
-/* The story the library is measured by, seen from here: a group that is not yet stable gets a second member. scenarios J.165,
- * A.16; bugs librdkafka 1, 2 */
+/* The story the library is measured by, seen from here: a group that is not yet stable gets a second member.
+ * scenarios J.165, A.16; bugs librdkafka 1, 2 */
 START_TEST(not_yet_stable)
 {
 	struct actor *m1 = actor("m1"), *m2 = actor("m2");
@@ -320,7 +321,8 @@ START_TEST(a_member_that_waits_does_not_expire)
 }
 END_TEST
 
-/* broker: a newcomer cannot beat, so it gets five minutes instead; then it is taken for gone although its request waits. */
+/* broker: a newcomer cannot beat, so it gets five minutes instead; then it is taken for gone although its request
+ * waits. */
 START_TEST(a_newcomer_is_not_waited_for_for_ever)
 {
 	struct actor *m1 = actor("m1"), *m2 = actor("m2");

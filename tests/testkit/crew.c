@@ -80,7 +80,8 @@ static void on_join_complete(rg_consumer *consumer, const rg_generation *generat
 	struct actor *actor = user;
 
 	(void)consumer;
-	actor->violations += generation->id < 0 || !generation->member_id[0] || !generation->protocol[0];
+	actor->violations += generation->id < 0;
+	actor->nameless += !generation->member_id[0] || !generation->protocol[0];
 	add(actor->seen, ", ", "complete");
 	nap(actor->callback_ms);
 }

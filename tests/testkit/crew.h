@@ -29,6 +29,7 @@ struct actor {
 	void (*in_assigned)(struct actor *actor, rd_kafka_topic_partition_list_t *partitions);
 	int callback_ms; /* each of them takes so long */
 	int violations;  /* records of partitions that are not owned, … */
+	int nameless;    /* generations without a member id or a protocol */
 	bool owns[64];   /* of topic "t", by the callbacks */
 	atomic_int warnings; /* log lines of level 4 and worse */
 	char warning[512];   /* the last of them */
