@@ -2,14 +2,14 @@
 #ifndef TESTS_TESTKIT_ROOM_H
 #define TESTS_TESTKIT_ROOM_H
 
-/* A coordinator in a room with some members, and a clock that only the test moves. What the coordinator does is written
- * down line by line with the members' names for their ids; a test does things and then says what it saw:
+/* A coordinator in a room with some members, and a clock that only the test moves. What the coordinator does is
+ * written down line by line with the members' names for their ids; a test does things and then says what it saw:
  *
  *     join(m1);
  *     saw("m1 < JoinGroup 79\n");
  *
- * Lines: "Empty > PreparingRebalance", "delayed join created", "m1 expired: session timeout", then the answers of the step:
- * "m1 < JoinGroup gen=1 leads [m1 m2] range", "m2 < JoinGroup gen=1 follows m1 range", "m1 < SyncGroup 'p0'",
+ * Lines: "Empty > PreparingRebalance", "delayed join created", "m1 expired: session timeout", then the answers of the
+ * step: "m1 < JoinGroup gen=1 leads [m1 m2] range", "m2 < JoinGroup gen=1 follows m1 range", "m1 < SyncGroup 'p0'",
  * "m1 < Heartbeat 27". */
 
 #include "testkit/group_coordinator.h"
@@ -51,7 +51,8 @@ void sync_plan(struct actor *a, const char *plan);  /* "m1=p0 m2=p1"; "": none *
 void sync_with(struct actor *a, int32_t generation, const char *type, const char *protocol);
 void heartbeat(struct actor *a);
 void leave(struct actor *a);
-void leave_batch(int version, const char *entries); /* "m1 m2/instance /instance ghost": member, member/instance, /instance */
+/* Entries are "member", "member/instance" or "/instance". */
+void leave_batch(int version, const char *entries);
 void commit(struct actor *a, int version, const char *topic, int32_t partition, int64_t offset);
 void commit_outside(int version, const char *group, const char *topic, int32_t partition, int64_t offset);
 void fetch(int version, const char *group, const char *topics); /* "t:0,1 u:0"; NULL: all */
@@ -74,8 +75,8 @@ void group_is_at(const char *file, int line, const char *expected);
 void show_all_events(void); /* from now on also join_received and the like, as JSON without their time … */
 void show_event_names(void); /* … or their names alone */
 
-/* The n-th allocation of the coordinator's own steps fails from now on; 0: none. A step that fails must fail for ever, which is
- * checked; the members hear nothing more. True once one has failed. */
+/* The n-th allocation of the coordinator's own steps fails from now on; 0: none. A step that fails must fail for
+ * ever, which is checked; the members hear nothing more. True once one has failed. */
 void starve(long nth);
 bool starved(void);
 
