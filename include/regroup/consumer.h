@@ -7,8 +7,8 @@
  *
  * Unless a function says otherwise, calls for one consumer come from one thread at a time, and listener and assignor
  * run on the thread that is inside rg_consumer_poll(), rg_consumer_unsubscribe() or rg_consumer_close(). Inside a
- * listener, rg_consumer_commit() and the calls that only read may be used; poll, subscribe, unsubscribe and close
- * return RG_ERR_STATE. */
+ * listener, rg_consumer_commit(), seek, pause, resume, rejoin and the calls that only read may be used; poll, subscribe,
+ * unsubscribe and close return RG_ERR_STATE. */
 
 #include <librdkafka/rdkafka.h>
 #include <regroup/conf.h>
@@ -55,8 +55,8 @@ typedef struct rg_listener {
 	void (*on_assigned)(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, void *user);
 } rg_listener;
 
-/** Makes a consumer from a copy of `conf`, and starts its background thread; it contacts nobody before it
- * subscribes. Returns RG_OK; RG_ERR_INVALID: a property is missing or two contradict each other, the text names them
+/** Makes a consumer from a copy of `conf`, and starts its background thread; it joins nothing before it
+ * subscribes (librdkafka's handle connects at once). Returns RG_OK; RG_ERR_INVALID: a property is missing or two contradict each other, the text names them
  * and what is accepted; RG_ERR_MEMORY; RG_ERR_SYSTEM; RG_ERR_LIBRDKAFKA. End it with rg_consumer_close() and
  * rg_consumer_free(). */
 RG_API rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error);
@@ -85,16 +85,55 @@ RG_API rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_
  * callback. RG_ERR_CLOSED. ret_error may be NULL: errors then go to the log only. */
 RG_API rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_error *ret_error);
 
+/** The most messages of one rg_consumer_poll_batch(). */
+enum { RG_BATCH_MAX = 1000000 };
+
+/** As rg_consumer_poll(), but returns up to `count` (1 to RG_BATCH_MAX) records at once: waits for the first as poll does
+ * and adds what has been fetched already. Callbacks run before the first record is taken, never between two, so a batch
+ * has no record of a partition that was given up. Returns how many entries of `messages` are filled, 0 with or without
+ * an error as poll's NULL; besides poll's errors RG_ERR_INVALID (no room, or too much) and RG_ERR_MEMORY. All records of
+ * the batch count as processed when the next call of poll, commit, unsubscribe or close begins. */
+RG_API size_t rg_consumer_poll_batch(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count, int timeout_ms,
+                                     rg_error *ret_error);
+
+/** Makes the poll or commit that is under way, or else the next, return early: poll without a record and without an error,
+ * rg_consumer_commit() with RG_ERR_WOKEN. Commits inside a callback are not disturbed. Several calls before one returns
+ * count as one. Any thread, not a signal handler; safe until rg_consumer_free() begins. */
+RG_API void rg_consumer_wakeup(rg_consumer *consumer);
+
 /** 1: a fatal error has ended the membership for good (poll said which); all there is to do is to close. Else 0. */
 RG_API int rg_consumer_failed(const rg_consumer *consumer);
 
 /** Commits and waits up to `timeout_ms`. `offsets` NULL: the position of every owned partition; else the partitions
  * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK;
- * RG_ERR_NOT_OWNED: a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT; RG_ERR_STATE;
+ * RG_ERR_NOT_OWNED: a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_STATE;
  * RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number: 27 while the group rebalances (the assignment is not lost by it),
  * 22 and 25 when the member was thrown out, and others. */
 RG_API rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
                                  rg_error *error);
+
+/** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait. The
+ * position becomes `offset`, so that is what the next commit of positions commits; a record in hand does not count as
+ * processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being given up;
+ * RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset, rg_error *error);
+
+/** Stops records of partitions from coming, or lets them come again where they stopped; NULL: of all that are owned. Does
+ * not wait. Membership and commits go on. A partition stays paused in a rebalance in which it is kept; given up and
+ * assigned again it starts unpaused. Also inside on_assigned. RG_OK, also when they were so already; RG_ERR_NOT_OWNED: one
+ * is not owned, or is being given up, nothing changed; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_pause(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_error *error);
+RG_API rg_err rg_consumer_resume(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_error *error);
+
+/** Asks for a rebalance (KIP-568), now or as soon as the one under way is over. Does not wait; callbacks run inside poll.
+ * `reason` (KIP-800, cut at 255 bytes, may be NULL) is for the broker's log. RG_OK; RG_ERR_STATE: not subscribed;
+ * RG_ERR_FATAL; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_rejoin(rg_consumer *consumer, const char *reason, rg_error *error);
+
+/** 1: a rebalance wants to happen and waits for poll, or is under way. For handlers that work long on one record: the
+ * others of the group wait until poll is called again. Else 0. Costs next to nothing. Any thread, until
+ * rg_consumer_free() begins. */
+RG_API int rg_consumer_rebalance_pending(const rg_consumer *consumer);
 
 /** What the member owns, sorted. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer);

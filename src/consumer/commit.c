@@ -76,10 +76,12 @@ void rg__commit_wait(rg_consumer *consumer, struct rg__commit *commit)
 	int err = 0;
 
 	pthread_mutex_lock(&thread->lock);
-	while (!commit->finished && !err)
+	while (!commit->finished && !err && !commit->woken) {
 		err = pthread_cond_timedwait(&thread->told, &thread->lock, &until);
+		commit->woken = commit->wakeable && !commit->finished && rg__woken_up(consumer);
+	}
 	pthread_mutex_unlock(&thread->lock);
-	if (err)
+	if (err || commit->woken)
 		rg__commit_cancel(consumer, commit);
 }
 
@@ -361,7 +363,10 @@ static void cancel(rg_consumer *consumer, void *arg)
 		;
 	if (!*at)
 		return; /* finished meanwhile */
-	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
+	if (commit->woken)
+		rg__fail(&late, RG_ERR_WOKEN, "commit: woken up before it was answered");
+	else
+		rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
 	if (commit == committer->first) {
 		if (committer->request)
 			rg__member_cancel(consumer->member, committer->request);

@@ -29,6 +29,8 @@ struct rg__commit {
 	char *member_id;
 	int64_t ends_at; /* monotonic */
 	bool finished;   /* under the thread's lock */
+	bool wakeable;   /* rg_consumer_wakeup() ends the wait for it */
+	bool woken;      /* it has */
 	rg_error error;  /* once finished: the whole, or the first partition's that failed */
 	struct rg__arena arena;
 };
@@ -48,9 +50,10 @@ void rg__commit_free(struct rg__commit *commit); /* finished, or never sent */
 
 void rg__commit_send(rg_consumer *consumer, struct rg__commit *commit, int64_t timeout_ms);
 bool rg__commit_finished(rg_consumer *consumer, struct rg__commit *commit);
-/* Waits for the end, at most until its time is up, and takes it back then: it is finished when this returns. */
+/* Waits for the end, at most until its time is up or it is woken, and takes it back then: it is finished when this
+ * returns. */
 void rg__commit_wait(rg_consumer *consumer, struct rg__commit *commit);
-void rg__commit_cancel(rg_consumer *consumer, struct rg__commit *commit); /* finished with RG_ERR_TIMED_OUT */
+void rg__commit_cancel(rg_consumer *consumer, struct rg__commit *commit); /* finished with RG_ERR_TIMED_OUT or _WOKEN */
 
 /* Loop. */
 bool rg__committer_init(rg_consumer *consumer); /* false: out of memory */

@@ -15,6 +15,8 @@ static rd_kafka_resp_err_t kafka_error(rg_err err)
 		return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
 	case RG_ERR_NOT_OWNED:
 		return RD_KAFKA_RESP_ERR__STATE;
+	case RG_ERR_WOKEN:
+		return RD_KAFKA_RESP_ERR__INTR;
 	case RG_ERR_TRANSPORT:
 	case RG_ERR_RESOLVE:
 		return RD_KAFKA_RESP_ERR__TRANSPORT;
@@ -25,6 +27,7 @@ static rd_kafka_resp_err_t kafka_error(rg_err err)
 
 static rg_err send_and_wait(rg_consumer *consumer, struct rg__commit *commit, int64_t timeout_ms, rg_error *error)
 {
+	commit->wakeable = consumer->wakeable;
 	rg__commit_send(consumer, commit, timeout_ms);
 	rg__commit_wait(consumer, commit);
 	rg__note_committed(consumer, commit);
@@ -134,6 +137,7 @@ static rg_err commit_list(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms, rg_error *error)
 {
 	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
+	rg_err err;
 
 	if (consumer->closed)
 		return rg__fail(error, RG_ERR_CLOSED, "commit: the consumer is closed");
@@ -141,8 +145,15 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 		return rg__fail(error, RG_ERR_LOST, "commit: the partitions are lost, others may have them already");
 	if (consumer->seat != RG__SEAT_TAKEN)
 		return rg__fail(error, RG_ERR_STATE, "commit: the consumer is not subscribed");
+	/* Inside a callback it is poll that somebody wants back. */
+	if (!consumer->inside && rg__woken_up(consumer))
+		return rg__fail(error, RG_ERR_WOKEN, "commit: woken up before anything was sent");
 	rg__settle(consumer);
+	consumer->wakeable = !consumer->inside;
 	if (offsets)
-		return commit_list(consumer, offsets, wait_ms, error);
-	return rg__commit_positions(consumer, false, wait_ms, error);
+		err = commit_list(consumer, offsets, wait_ms, error);
+	else
+		err = rg__commit_positions(consumer, false, wait_ms, error);
+	consumer->wakeable = false;
+	return err;
 }

@@ -17,8 +17,9 @@ void rg__consumer_release(rg_consumer *consumer)
 	rg__topics_free(&consumer->topics);
 	rg__strategy_free(&consumer->strategy);
 	rg_conf_free(consumer->conf);
-	rg__free(consumer->member_id);
-	rg__free(consumer->protocol);
+	rg__forget_generation(consumer);
+	rg__free(consumer->returned);
+	rg__thread_end(consumer);
 	rg__free(consumer);
 	if (rk)
 		rg__fetch_destroy(rk, voice);
@@ -49,11 +50,13 @@ static rg_err open(rg_consumer *consumer, const rg_conf *conf, rg_error *error)
 {
 	rg_err err;
 
-	consumer->generation = -1;
+	rg__forget_generation(consumer);
 	consumer->random.state = (uint64_t)rg__mono_us() | 1;
 	consumer->conf = rg__conf_dup(conf);
 	consumer->voice = rg__voice_new(conf->log, conf->log_user);
-	if (!consumer->conf || !consumer->voice || !rg__set_generation(consumer, -1, "", "", false))
+	consumer->returned = rg__calloc(1, sizeof(*consumer->returned));
+	consumer->returned_capacity = 1;
+	if (!consumer->conf || !consumer->voice || !consumer->returned)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	rg_conf_set_log(consumer->conf, rg__voice_write, consumer->voice);
 	consumer->log = (struct rg__log){rg__voice_write, consumer->voice, RG__LOG_DEBUG};
@@ -73,6 +76,7 @@ rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_new: no configuration, or no place for the consumer");
 	if (!(consumer = rg__calloc(1, sizeof(*consumer))))
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	rg__thread_init(consumer);
 	err = open(consumer, conf, error);
 	if (!err) {
 		*ret_consumer = consumer;

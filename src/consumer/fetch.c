@@ -96,7 +96,7 @@ static void tell_error(rg_consumer *consumer, const char *what, rd_kafka_error_t
 /* Never with INVALID or STORED: librdkafka would ask the group itself, as somebody who is no member of it. */
 static bool may_start(const struct rg__slot *slot)
 {
-	return !slot->fetching && !slot->closing && slot->start != RD_KAFKA_OFFSET_INVALID;
+	return !slot->fetching && !slot->closing && !slot->paused && slot->start != RD_KAFKA_OFFSET_INVALID;
 }
 
 /* Begins with every owned partition whose start is known by now. */
@@ -153,6 +153,27 @@ static struct rg__slot *slot_of(rg_consumer *consumer, const rd_kafka_message_t 
 	return message->rkt ? rg__owned_find(&consumer->owned, rd_kafka_topic_name(message->rkt), message->partition) : NULL;
 }
 
+/* The first record of a paused partition that comes along is where it will go on. librdkafka's own pausing has lost and
+ * repeated records in more than one version, so it is not asked for that. */
+static void hold_back(rg_consumer *consumer, struct rg__slot *slot, int64_t offset)
+{
+	slot->start = offset;
+	slot->begun = false;
+	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
+}
+
+static void note_returned(rg_consumer *consumer, const struct rg__slot *slot)
+{
+	struct rg__returned *last = consumer->returned + consumer->returned_count;
+
+	if (consumer->returned_count && last[-1].epoch == slot->epoch)
+		last--;
+	else
+		consumer->returned_count++;
+	*last = (struct rg__returned){slot->at, slot->epoch, slot->next};
+}
+
+/* There is room to note one more record. */
 static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message)
 {
 	struct rg__slot *slot = slot_of(consumer, message);
@@ -160,11 +181,13 @@ static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message
 	/* What was queued before the partition was given up, or before it came back. */
 	if (!slot || !slot->fetching || slot->closing || (!slot->begun && slot->start >= 0 && message->offset < slot->start))
 		return false;
+	if (slot->paused) {
+		hold_back(consumer, slot, message->offset);
+		return false;
+	}
 	slot->begun = true;
-	consumer->returned = true;
-	consumer->returned_at = slot->at;
-	consumer->returned_epoch = slot->epoch;
-	consumer->returned_offset = message->offset + 1;
+	slot->next = message->offset + 1;
+	note_returned(consumer, slot);
 	return true;
 }
 
@@ -190,6 +213,23 @@ rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms)
 		return message;
 	rd_kafka_message_destroy(message);
 	return NULL;
+}
+
+/* Nothing is revoked in between: all of them are of partitions that are owned when the batch is handed out. */
+size_t rg__fetch_more(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count)
+{
+	ssize_t got = count ? rd_kafka_consume_batch_queue(consumer->queue, 0, messages, count) : 0;
+	size_t kept = 0;
+
+	for (ssize_t i = 0; i < got; i++) {
+		rd_kafka_message_t *message = messages[i];
+
+		if (message->err ? keep_error(consumer, message) : keep_record(consumer, message))
+			messages[kept++] = message;
+		else
+			rd_kafka_message_destroy(message);
+	}
+	return kept;
 }
 
 /* --- The end ------------------------------------------------------------------------------------------------------ */

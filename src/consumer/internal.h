@@ -40,6 +40,12 @@ enum rg__step {
 	RG__STEP_REVOKE   /* COMPLETE: the commit before the new assignment takes something away (KIP-429) */
 };
 
+struct rg__returned {
+	struct rg__partition at;
+	uint64_t epoch;
+	int64_t next; /* behind the last of the run */
+};
+
 struct rg_consumer {
 	rg_conf *conf;
 	struct rg__voice *voice;
@@ -63,8 +69,8 @@ struct rg_consumer {
 	enum rg__seat seat;
 	bool rebalancing;  /* on_join_prepare was called, on_join_complete not yet */
 	int32_t generation; /* the last one completed, -1: none or lost */
-	char *member_id;    /* "" : none */
-	char *protocol;
+	rg_member_event *completed; /* that told of it: what it points to needs no copy that could fail */
+	const char *member_id, *protocol; /* of it, "": none */
 	bool is_leader;
 	struct rg__owned owned;
 
@@ -87,11 +93,9 @@ struct rg_consumer {
 	unsigned offsets_fetch_failures;
 	rg_err offsets_fetch_told; /* which error was reported already */
 
-	/* The record that poll returned last. */
-	bool returned;
-	struct rg__partition returned_at;
-	uint64_t returned_epoch;
-	int64_t returned_offset;
+	/* The records that poll returned last, one entry for each run of one partition's. */
+	struct rg__returned *returned;
+	size_t returned_count, returned_capacity;
 
 	struct rg__random random; /* of the pauses between attempts */
 
@@ -102,8 +106,11 @@ struct rg_consumer {
 
 	bool inside;  /* a callback or an assignor */
 	bool in_lost; /* on_lost */
+	bool wakeable; /* a commit that rg_consumer_wakeup() may end */
 
 	atomic_llong left_poll_at; /* 0: inside poll (KIP-62) */
+	atomic_bool pending;       /* a rebalance wants poll, or is under way */
+	atomic_bool wakeup;        /* rg_consumer_wakeup() was called, and has ended nothing yet */
 
 	/* Loop. */
 	struct rg__timer *poll_timer;
@@ -118,7 +125,7 @@ void rg__consumer_release(rg_consumer *consumer);
 
 /* poll.c */
 bool rg__work(rg_consumer *consumer);   /* deals with what is due; true: poll must not return records now */
-void rg__settle(rg_consumer *consumer); /* the record returned last counts as processed */
+void rg__settle(rg_consumer *consumer); /* the records returned last count as processed */
 void rg__tell(rg_consumer *consumer, const rg_error *error); /* an error for poll; the first one stays */
 
 /* rebalance.c */
@@ -128,8 +135,7 @@ void rg__drop_step(rg_consumer *consumer);
 void rg__lose_all(rg_consumer *consumer, rg_cause cause);
 void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions);
-/* False: out of memory; what was known stays. Strings may be NULL. */
-bool rg__set_generation(rg_consumer *consumer, int32_t generation, const char *member_id, const char *protocol, bool leader);
+void rg__forget_generation(rg_consumer *consumer);
 
 /* join.c */
 rg_err rg__join(rg_consumer *consumer, rg_error *error);
@@ -150,6 +156,11 @@ void rg__fetch_topics(rg_consumer *consumer);
 void rg__fetch_start(rg_consumer *consumer);
 void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitions);
 rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms);
+size_t rg__fetch_more(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count); /* what is there already */
+
+/* control.c */
+bool rg__woken_up(rg_consumer *consumer); /* rg_consumer_wakeup() ends the call that asks this, and no other */
+void rg__not_pending(rg_consumer *consumer); /* the rebalance is over, unless the next one waits already */
 
 /* lead.c: the leader's part of a rebalance */
 void rg__lead_start(rg_consumer *consumer);

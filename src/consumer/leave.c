@@ -125,6 +125,7 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 	consumer->rebalancing = consumer->retry = false;
 	consumer->error = (rg_error){0};
 	consumer->generation = -1;
+	rg__not_pending(consumer);
 	return err == RG_ERR_TIMED_OUT || !left ? err : left;
 }
 
@@ -138,7 +139,7 @@ rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_unsubscribe: the consumer is closed");
 	/* The application gives its seat up, also a static one: this is no restart of the process. */
 	err = end_subscription(consumer, RG_LEAVE_ALWAYS, "unsubscribed", timeout_ms, error);
-	rg__set_generation(consumer, -1, NULL, NULL, false);
+	rg__forget_generation(consumer);
 	consumer->listener = (rg_listener){0};
 	return err;
 }

@@ -15,8 +15,8 @@ static rg_generation generation_of(const rg_consumer *consumer)
 {
 	return (rg_generation){
 		.id = consumer->generation,
-		.member_id = consumer->member_id ? consumer->member_id : "",
-		.protocol = consumer->protocol ? consumer->protocol : "",
+		.member_id = consumer->generation < 0 ? "" : consumer->member_id,
+		.protocol = consumer->generation < 0 ? "" : consumer->protocol,
 		.is_leader = consumer->is_leader,
 		.reason = "",
 	};

@@ -71,7 +71,17 @@ void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partitio
 		.start = RD_KAFKA_OFFSET_INVALID,
 		.position = RG__NO_OFFSET,
 		.committed = RG__NO_OFFSET,
+		.next = RG__NO_OFFSET,
 	};
+}
+
+void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start)
+{
+	slot->epoch = ++owned->last_epoch;
+	slot->start = start;
+	slot->position = start >= 0 ? start : RG__NO_OFFSET;
+	slot->committed = slot->next = RG__NO_OFFSET;
+	slot->sought = slot->begun = slot->hopeless = false;
 }
 
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions)

@@ -17,6 +17,8 @@ struct rg__slot {
 	int64_t start;           /* where to begin: absolute, or one of librdkafka's; RD_KAFKA_OFFSET_INVALID: not known yet */
 	int64_t position;        /* behind the last record that was processed, RG__NO_OFFSET: none was */
 	int64_t committed;       /* what the group has as far as we know, RG__NO_OFFSET: not known */
+	int64_t next;            /* behind the last record that poll returned, RG__NO_OFFSET: it returned none since `start` */
+	bool paused;             /* the application wants no records of it now */
 	bool begun;              /* a record of it has come out */
 	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
 };
@@ -34,6 +36,8 @@ const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t le
 bool rg__owned_reserve(struct rg__owned *owned, size_t more); /* false: out of memory */
 /* Adds a partition that is not owned; there must be room for it. The topic must be one of rg__owned_topic(). */
 void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partition);
+/* It goes on somewhere else: whatever is under way for it does not count any more. */
+void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start);
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions);
 struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int32_t number);
 /* The same one still: NULL when it was given up meanwhile, also when it has come back since. */

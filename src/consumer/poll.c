@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rg_consumer_poll: everything that runs in the application's thread starts here. */
+#include "base/alloc.h"
 #include "base/error.h"
 #include "consumer/internal.h"
 
@@ -17,14 +18,14 @@ void rg__tell(rg_consumer *consumer, const rg_error *error)
 
 void rg__settle(rg_consumer *consumer)
 {
-	struct rg__slot *slot;
+	for (size_t i = 0; i < consumer->returned_count; i++) {
+		const struct rg__returned *returned = &consumer->returned[i];
+		struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &returned->at, returned->epoch);
 
-	if (!consumer->returned)
-		return;
-	consumer->returned = false;
-	slot = rg__owned_find_epoch(&consumer->owned, &consumer->returned_at, consumer->returned_epoch);
-	if (slot)
-		slot->position = consumer->returned_offset;
+		if (slot)
+			slot->position = returned->next;
+	}
+	consumer->returned_count = 0;
 }
 
 /* --- What is due -------------------------------------------------------------------------------------------------- */
@@ -91,7 +92,7 @@ static void poll_failed(rg_consumer *consumer, int timeout_ms, rg_error *ret_err
 
 	do {
 		rg__work(consumer);
-		if (take_error(consumer, ret_error))
+		if (take_error(consumer, ret_error) || rg__woken_up(consumer))
 			return;
 		rg__sleep(consumer, until_us);
 	} while (rg__mono_us() < until_us);
@@ -129,7 +130,7 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 		rd_kafka_message_t *message = NULL;
 
 		rg__auto_commit_due(consumer, now_us);
-		if (take_error(consumer, ret_error))
+		if (take_error(consumer, ret_error) || rg__woken_up(consumer))
 			return NULL;
 		if (held)
 			rg__sleep(consumer, until_us);
@@ -140,19 +141,21 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 	}
 }
 
-rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
+static bool may_poll(const rg_consumer *consumer, const char *call, rg_error *ret_error)
+{
+	if (consumer->inside)
+		rg__fail(ret_error, RG_ERR_STATE, "%s: called inside a callback", call);
+	else if (consumer->closed)
+		rg__fail(ret_error, RG_ERR_CLOSED, "%s: the consumer is closed", call);
+	else
+		return true;
+	return false;
+}
+
+static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
 	int64_t until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
-	rd_kafka_message_t *message = NULL;
 
-	if (consumer->inside) {
-		rg__fail(ret_error, RG_ERR_STATE, "rg_consumer_poll: called inside a callback");
-		return NULL;
-	}
-	if (consumer->closed) {
-		rg__fail(ret_error, RG_ERR_CLOSED, "rg_consumer_poll: the consumer is closed");
-		return NULL;
-	}
 	if (ret_error)
 		*ret_error = (rg_error){0};
 	rg__settle(consumer);
@@ -161,10 +164,58 @@ rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_e
 		consumer->retry = false;
 		rg__on_loop(consumer, say_retry, NULL);
 	}
-	if (consumer->failed)
-		poll_failed(consumer, timeout_ms, ret_error);
-	else
-		message = poll_until(consumer, until_us, ret_error);
+	if (!consumer->failed)
+		return poll_until(consumer, until_us, ret_error);
+	poll_failed(consumer, timeout_ms, ret_error);
+	return NULL;
+}
+
+rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
+{
+	rd_kafka_message_t *message;
+
+	if (!may_poll(consumer, "rg_consumer_poll", ret_error))
+		return NULL;
+	message = poll_one(consumer, timeout_ms, ret_error);
 	atomic_store(&consumer->left_poll_at, rg__mono_us());
 	return message;
+}
+
+/* Each record may begin a run of its own. */
+static bool room_for_returned(rg_consumer *consumer, size_t count)
+{
+	struct rg__returned *grown;
+
+	if (count <= consumer->returned_capacity)
+		return true;
+	if (!(grown = rg__realloc(consumer->returned, count * sizeof(*grown))))
+		return false;
+	consumer->returned = grown;
+	consumer->returned_capacity = count;
+	return true;
+}
+
+size_t rg_consumer_poll_batch(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count, int timeout_ms,
+                              rg_error *ret_error)
+{
+	rd_kafka_message_t *first;
+	size_t got = 0;
+
+	if (!may_poll(consumer, "rg_consumer_poll_batch", ret_error))
+		return 0;
+	if (!messages || !count || count > RG_BATCH_MAX) {
+		rg__fail(ret_error, RG_ERR_INVALID, "rg_consumer_poll_batch: room for 1 to %d messages is needed", RG_BATCH_MAX);
+		return 0;
+	}
+	if (!room_for_returned(consumer, count)) {
+		rg__fail(ret_error, RG_ERR_MEMORY, "rg_consumer_poll_batch: out of memory");
+		return 0;
+	}
+	first = poll_one(consumer, timeout_ms, ret_error);
+	if (first) {
+		messages[got++] = first;
+		got += rg__fetch_more(consumer, messages + 1, count - 1);
+	}
+	atomic_store(&consumer->left_poll_at, rg__mono_us());
+	return got;
 }

@@ -16,22 +16,23 @@ static void out_of_memory(rg_consumer *consumer, const char *what)
 	rg__tell(consumer, &error);
 }
 
-bool rg__set_generation(rg_consumer *consumer, int32_t generation, const char *member_id, const char *protocol, bool leader)
+void rg__forget_generation(rg_consumer *consumer)
 {
-	char *id = rg__strdup(member_id), *name = rg__strdup(protocol);
+	rg_member_event_free(consumer->completed);
+	consumer->completed = NULL;
+	consumer->member_id = consumer->protocol = "";
+	consumer->generation = -1;
+	consumer->is_leader = false;
+}
 
-	if ((member_id && !id) || (protocol && !name)) {
-		rg__free(id);
-		rg__free(name);
-		return false;
-	}
-	rg__free(consumer->member_id);
-	rg__free(consumer->protocol);
-	consumer->member_id = id;
-	consumer->protocol = name;
-	consumer->generation = generation;
-	consumer->is_leader = leader;
-	return true;
+static void set_generation(rg_consumer *consumer, rg_member_event *event)
+{
+	rg__forget_generation(consumer);
+	consumer->completed = event;
+	consumer->member_id = event->member_id;
+	consumer->protocol = event->protocol;
+	consumer->generation = event->generation;
+	consumer->is_leader = event->is_leader;
 }
 
 /* --- Giving up ---------------------------------------------------------------------------------------------------- */
@@ -85,7 +86,8 @@ void rg__drop_step(rg_consumer *consumer)
 {
 	if (consumer->step == RG__STEP_LEAD)
 		rg__lead_drop(consumer);
-	rg_member_event_free(consumer->event);
+	if (consumer->event != consumer->completed)
+		rg_member_event_free(consumer->event);
 	consumer->event = NULL;
 	consumer->step = RG__STEP_NONE;
 	consumer->given_up = consumer->assigned = consumer->revoked = consumer->added = (struct rg__partitions){0};
@@ -243,12 +245,17 @@ static void finish_complete(rg_consumer *consumer)
 		completion.group_size = rg__hint_read((struct rg__bytes){userdata.data, userdata.len});
 		consumer->assignment_userdata = (rg_bytes){0};
 	}
+	if (!consumer->member_id[0] || !consumer->protocol[0]) {
+		out_of_memory(consumer, "the new generation has no names, and nothing could be committed in it");
+		completion.rejoin = "out of memory";
+	}
 	tell_assignor(consumer, assignor);
 	take_added(consumer, &completion);
 	choose_watch(consumer, &leading, &completion);
 	rg__on_loop(consumer, say_completion, &completion);
 	rg__leading_end(&leading);
 	rg__drop_step(consumer);
+	rg__not_pending(consumer);
 }
 
 /* The names in an assignment become the consumer's own: the subscription may change before the step is over. */
@@ -295,10 +302,7 @@ static void read_assignment(rg_consumer *consumer)
 
 static void complete(rg_consumer *consumer)
 {
-	const rg_member_event *event = consumer->event;
-
-	if (!rg__set_generation(consumer, event->generation, event->member_id, event->protocol, event->is_leader))
-		out_of_memory(consumer, "the generation could not be noted");
+	set_generation(consumer, consumer->event);
 	consumer->auto_commit_at = rg__mono_us() + consumer->conf->settings.auto_commit_interval_ms * INT64_C(1000);
 	rg__call_join_complete(consumer);
 	read_assignment(consumer);
@@ -318,6 +322,8 @@ static void handle_error(rg_consumer *consumer, rg_member_event *event)
 	rg__tell(consumer, &event->error);
 	consumer->failed |= event->fatal != 0;
 	consumer->retry |= !event->fatal;
+	if (event->fatal)
+		rg__not_pending(consumer);
 	rg_member_event_free(event);
 }
 

@@ -71,11 +71,15 @@ static void take_events(rg_consumer *consumer)
 	bool any = false;
 
 	while ((event = rg_member_next(consumer->member))) {
+		bool wants_poll = event->type == RG_MEMBER_PREPARE || event->type == RG_MEMBER_LOST;
+
 		pthread_mutex_lock(&thread->lock);
 		if (thread->count == RG__NEWS_MAX)
 			make_room(thread);
 		thread->events[(thread->first + thread->count++) % RG__NEWS_MAX] = event;
 		pthread_mutex_unlock(&thread->lock);
+		if (wants_poll)
+			atomic_store(&consumer->pending, true); /* after the event can be seen: rg__not_pending() looks for it */
 		any = true;
 	}
 	if (any)
@@ -119,29 +123,38 @@ void rg__wake(rg_consumer *consumer)
 
 /* --- The application ---------------------------------------------------------------------------------------------- */
 
-rg_err rg__thread_start(rg_consumer *consumer, rg_error *error)
+void rg__thread_init(rg_consumer *consumer)
 {
 	struct rg__thread *thread = &consumer->thread;
 	pthread_condattr_t monotonic;
-	sigset_t all, before;
-	int err;
 
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&thread->lock, NULL);
 	pthread_cond_init(&thread->told, &monotonic);
 	pthread_condattr_destroy(&monotonic);
+}
+
+void rg__thread_end(rg_consumer *consumer)
+{
+	pthread_cond_destroy(&consumer->thread.told);
+	pthread_mutex_destroy(&consumer->thread.lock);
+}
+
+rg_err rg__thread_start(rg_consumer *consumer, rg_error *error)
+{
+	struct rg__thread *thread = &consumer->thread;
+	sigset_t all, before;
+	int err;
+
 	rg__member_on_woken(consumer->member, run_orders, consumer);
 	/* Signals are the application's: none shall be handled on a thread that it does not know. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = pthread_create(&thread->id, NULL, run, consumer);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (err) {
-		pthread_cond_destroy(&thread->told);
-		pthread_mutex_destroy(&thread->lock);
+	if (err)
 		return rg__fail(error, RG_ERR_SYSTEM, "no background thread: %s", strerror(err));
-	}
 	thread->running = true;
 	return RG_OK;
 }
@@ -161,8 +174,6 @@ void rg__thread_stop(rg_consumer *consumer)
 	while ((event = rg__next_event(consumer)))
 		rg_member_event_free(event);
 	thread->running = false;
-	pthread_cond_destroy(&thread->told);
-	pthread_mutex_destroy(&thread->lock);
 }
 
 void rg__on_loop(rg_consumer *consumer, void (*run_it)(rg_consumer *consumer, void *arg), void *arg)

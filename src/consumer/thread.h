@@ -27,6 +27,10 @@ struct rg__thread {
 	unsigned first, count;
 };
 
+/* The lock is there for as long as the consumer is: whoever may call from any thread may do so after close, too. */
+void rg__thread_init(rg_consumer *consumer);
+void rg__thread_end(rg_consumer *consumer);
+
 /* RG_OK or RG_ERR_SYSTEM. */
 rg_err rg__thread_start(rg_consumer *consumer, rg_error *error);
 void rg__thread_stop(rg_consumer *consumer); /* waits for its end; frees events that nobody took */

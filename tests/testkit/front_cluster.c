@@ -402,6 +402,11 @@ START_TEST(what_cannot_be_is_refused_with_a_reason)
 		ck_assert_msg(rg_testkit_new(&other, &conf, &error) != RG_OK, "%s", bad[i]);
 		ck_assert_int_gt((int)strlen(error.text), 10);
 	}
+	memset(&conf, 0, sizeof(conf));
+	ck_assert_int_eq(rg_testkit_new(&other, &conf, &error), RG_ERR_INVALID);
+	ck_assert_ptr_nonnull(strstr(error.text, "rg_testkit_conf_init"));
+	ck_assert_int_eq(rg_testkit_add_topic(kit, NULL, 1, &error), RG_ERR_INVALID);
+	ck_assert_int_eq(rg_testkit_wait(kit, NULL, 0, &error), RG_ERR_INVALID);
 	rg_testkit_conf_init(&conf, sizeof(conf));
 	conf.broker_count = 17;
 	ck_assert_int_eq(rg_testkit_new(&other, &conf, &error), RG_ERR_INVALID);
