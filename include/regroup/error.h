@@ -35,7 +35,8 @@ enum {
 	RG_ERR_CLOSED = -1015,      /**< the object is closing or closed */
 	RG_ERR_MAX_POLL = -1016,    /**< max.poll.interval.ms passed without a poll; the member left the group */
 	RG_ERR_SYSTEM = -1017,      /**< the operating system refused something; the text has its words */
-	RG_ERR_LIBRDKAFKA = -1018   /**< librdkafka refused something; the text has its words */
+	RG_ERR_LIBRDKAFKA = -1018,  /**< librdkafka refused something; the text has its words */
+	RG_ERR_WOKEN = -1019        /**< rg_consumer_wakeup() ended the call; what it was to do may or may not be done */
 };
 
 /** An error with its text. Plain data: copy it, keep it, nothing to free. */

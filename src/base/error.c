@@ -108,7 +108,8 @@ void rg__error_prefix(rg_error *error, const char *format, ...)
 	X(RG_ERR_CLOSED, CLOSED)                                                                                           \
 	X(RG_ERR_MAX_POLL, MAX_POLL)                                                                                       \
 	X(RG_ERR_SYSTEM, SYSTEM)                                                                                           \
-	X(RG_ERR_LIBRDKAFKA, LIBRDKAFKA)
+	X(RG_ERR_LIBRDKAFKA, LIBRDKAFKA)                                                                                   \
+	X(RG_ERR_WOKEN, WOKEN)
 
 const char *rg_err_name(rg_err err)
 {
