@@ -107,6 +107,8 @@ rg_err rg_testkit_wait(rg_testkit *kit, const char *pattern, int timeout_ms, rg_
 
 	if (rg__kit_on_own_thread(kit))
 		return rg__fail(error, RG_ERR_STATE, "not possible inside the event callback of the test kit");
+	if (!pattern)
+		return rg__fail(error, RG_ERR_INVALID, "no pattern to wait for");
 	for (;;) {
 		uint64_t seen;
 

@@ -165,6 +165,8 @@ void rg_testkit_conf_init(rg_testkit_conf *conf, size_t size)
 
 static rg_err check_conf(const rg_testkit_conf *conf, rg_error *error)
 {
+	if (!conf->size)
+		return rg__fail(error, RG_ERR_INVALID, "the settings were not filled in by rg_testkit_conf_init()");
 	if (conf->broker_count < 1 || conf->broker_count > RG__KIT_BROKERS_MAX)
 		return rg__fail(error, RG_ERR_INVALID, "broker_count is %d: it must be 1 to %d", (int)conf->broker_count,
 				RG__KIT_BROKERS_MAX);
@@ -298,6 +300,7 @@ rg_err rg_testkit_new(rg_testkit **ret_kit, const rg_testkit_conf *conf, rg_erro
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	rg_testkit_conf_init(&kit->conf, sizeof(kit->conf));
 	memcpy(&kit->conf, conf, conf->size < sizeof(kit->conf) ? conf->size : sizeof(kit->conf));
+	kit->conf.size = conf->size;
 	err = check_conf(&kit->conf, error);
 	if (!err)
 		err = init_shared(kit, error);

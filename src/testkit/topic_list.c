@@ -9,7 +9,7 @@ enum { TOPIC_NAME_MAX = 249 };
 /* Kafka's rule for names. */
 static bool is_topic_name(const char *name)
 {
-	size_t len = strlen(name);
+	size_t len = name ? strlen(name) : 0;
 
 	return len > 0 && len <= TOPIC_NAME_MAX && strcmp(name, ".") && strcmp(name, "..") &&
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == len;
@@ -21,7 +21,7 @@ rg_err rg__kit_add_topic(struct rg_testkit *kit, const char *name, int32_t parti
 
 	if (!is_topic_name(name))
 		return rg__fail(error, RG_ERR_INVALID, "'%.260s' is no name for a topic: 1 to 249 letters, digits, '.', '_', '-'",
-				name);
+				name ? name : "");
 	if (partition_count < 1 || partition_count > kit->conf.partitions_max)
 		return rg__fail(error, RG_ERR_INVALID, "topic %s: %d partitions: it must be 1 to %d", name,
 				(int)partition_count, (int)kit->conf.partitions_max);
