@@ -44,7 +44,8 @@ typedef struct rg_group_member {
 	const char *member_id;   /**< NUL-terminated, unique in the group */
 	const char *instance_id; /**< group.instance.id (KIP-345), or NULL */
 	const char *rack;        /**< client.rack (KIP-881), or NULL */
-	/** Topics it subscribes to: ascending indexes into rg_group.topics, each once. Topics that do not exist are left out. */
+	/** Topics it subscribes to: ascending indexes into rg_group.topics, each once. Topics that do not exist are left
+	 * out. */
 	const int32_t *topics;
 	int32_t topic_count;
 	/** What it says it owns (KIP-429): only existing partitions of existing topics, each once, ascending; other claims are
@@ -76,8 +77,29 @@ RG_API rg_err rg_plan_give(rg_plan *plan, int32_t member, int32_t topic, int32_t
 /** Gives `count` partitions first, first+1, … of one topic: as rg_plan_give() for each, and cheaper. */
 RG_API rg_err rg_plan_give_range(rg_plan *plan, int32_t member, int32_t topic, int32_t first, int32_t count);
 
-/** Attaches bytes to a member's assignment, copied; its `on_assignment` gets them. RG_OK, RG_ERR_INVALID or RG_ERR_MEMORY. */
+/** Attaches bytes to a member's assignment, copied; its `on_assignment` gets them. RG_OK, RG_ERR_INVALID or
+ * RG_ERR_MEMORY. */
 RG_API rg_err rg_plan_set_userdata(rg_plan *plan, int32_t member, const void *data, size_t len);
+
+/** An empty plan for a group of your own making, to try an assignor or to test one without a group: run its `assign`
+ * on it, then look. `group` must be as regroup makes it: members by member id, topics by name, all lists ascending;
+ * it must outlive the plan. NULL: out of memory, or there are more than INT32_MAX partitions. Free with
+ * rg_plan_free(). Any thread. */
+RG_API rg_plan *rg_plan_new(const rg_group *group);
+
+/** Frees a plan of rg_plan_new(), never one that `assign` was given. NULL is fine. */
+RG_API void rg_plan_free(rg_plan *plan);
+
+/** What regroup does before it sends a plan: each partition at most once, only to members that subscribe to its
+ * topic, no index out of range. RG_OK, and how many partitions nobody got in `ret_withheld` (may be NULL);
+ * RG_ERR_BAD_PLAN with the first fault by name in `error` (may be NULL); RG_ERR_MEMORY. */
+RG_API rg_err rg_plan_check(rg_plan *plan, int32_t *ret_withheld, rg_error *error);
+
+/** The member that a partition was given to; -1: nobody, or an index is out of range. */
+RG_API int32_t rg_plan_owner(const rg_plan *plan, int32_t topic, int32_t partition);
+
+/** The bytes attached to a member; data NULL: none. Valid until others are attached or the plan is freed. */
+RG_API rg_bytes rg_plan_userdata(const rg_plan *plan, int32_t member);
 
 /** How a member gives up what it owns (KIP-429). Eager: everything, before it joins. Cooperative: only what the new
  * plan takes away, after it. */

@@ -45,13 +45,14 @@ static bool share_blocks(struct rg__block *block, struct rg_plan *plan, const st
 	return true;
 }
 
-static bool share(const struct rg__balance *in, struct rg_plan *plan, const int32_t *order, const struct rg__racks *racks,
-                  struct rg__arena *arena)
+static bool share(const struct rg__balance *in, struct rg_plan *plan, const int32_t *order,
+                  const struct rg__racks *racks, struct rg__arena *arena)
 {
 	struct rg__classes classes;
 	struct rg__levels levels;
 	struct rg__kinds kinds;
-	struct rg__block block = {.owners = in->owners, .racks = racks, .classes = &classes, .levels = &levels, .kinds = &kinds, .plan = plan};
+	struct rg__block block = {.owners = in->owners, .racks = racks, .classes = &classes, .levels = &levels,
+	                          .kinds = &kinds, .plan = plan};
 	struct rg__spread_room room;
 	int64_t *supplies;
 	int32_t *weights;

@@ -15,8 +15,8 @@ struct rg__balance {
 	const int32_t *weights;  /* by member, 1 … RG__WEIGHT_MAX; NULL: all equal */
 };
 
-/* Fills an empty plan with every partition that has a subscriber. Racks are looked at if they matter (rg__racks_matter).
- * False: out of memory. */
+/* Fills an empty plan with every partition that has a subscriber. Racks are looked at if they matter
+ * (rg__racks_matter). False: out of memory. */
 bool rg__balance(const struct rg__balance *balance, struct rg_plan *plan);
 
 #endif

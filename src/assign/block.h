@@ -17,12 +17,12 @@ struct rg__block {
 	int32_t number;
 	int32_t first_kind;    /* kinds first_kind … first_kind + left_count - 1 are the lefts */
 	int32_t *members;      /* by right */
-	int32_t *link_offsets; /* by link of the classes: where the member class begins among the arcs of a kind; -1: not here */
+	int32_t *link_offsets; /* by link of the classes: where the member class begins among a kind's arcs; -1: not here */
 	struct rg__transport transport; /* solved */
 };
 
-/* Builds and solves the transport problem of block `number`; what is set above before must be set. `link_offsets` is room
- * for one number per link. Lives in `arena`. False: out of memory. */
+/* Builds and solves the transport problem of block `number`; what is set above before must be set. `link_offsets` is
+ * room for one number per link. Lives in `arena`. False: out of memory. */
 bool rg__block_solve(struct rg__block *block, struct rg__arena *arena);
 
 /* The arc from a partition's kind to a member; -1: the member is of another block. */

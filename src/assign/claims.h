@@ -22,8 +22,8 @@ struct rg__claims {
 /* Somebody says it is his, however old the claim; two members say so with the same and newest generation. */
 enum { RG__CLAIMED = 1, RG__CONTESTED = 2 };
 
-/* `claims` by member. The newest generation owns (KIP-792); where two of the same generation claim one partition, neither
- * does (KAFKA-12984). An older claim that nobody contradicts counts. Lives in `arena`. False: out of memory. */
+/* `claims` by member. The newest generation owns (KIP-792); where two of the same generation claim one partition,
+ * neither does (KAFKA-12984). An older claim that nobody contradicts counts. Lives in `arena`. False: out of memory. */
 bool rg__claims_init(struct rg__claims *ret, struct rg__arena *arena, const struct rg_plan *plan,
                      const struct rg__claim *claims);
 

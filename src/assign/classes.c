@@ -84,8 +84,8 @@ static bool sort_by_class(struct rg__arena *arena, const int32_t *classes, const
 }
 
 /* The member classes of each topic, as starts and a list. One member speaks for its class. */
-static bool link_topics(const struct rg__classes *c, struct rg__arena *arena, const rg_group *group, int64_t **ret_starts,
-                        int32_t **ret_links)
+static bool link_topics(const struct rg__classes *c, struct rg__arena *arena, const rg_group *group,
+                        int64_t **ret_starts, int32_t **ret_links)
 {
 	int64_t *starts = rg__arena_calloc(arena, (size_t)group->topic_count + 2, sizeof(*starts));
 

@@ -2,8 +2,8 @@
 #ifndef RG__ASSIGN_CLASSES_H
 #define RG__ASSIGN_CLASSES_H
 
-/* Members with the same subscription (and weight) are one class, topics with the same subscribers are one class: in most
- * groups there is one of each, whatever their size, and the questions of balance are asked between classes. */
+/* Members with the same subscription (and weight) are one class, topics with the same subscribers are one class: in
+ * most groups there is one of each, whatever their size, and the questions of balance are asked between classes. */
 
 #include "assign/plan.h"
 #include "base/arena.h"

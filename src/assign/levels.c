@@ -23,7 +23,8 @@ struct levelling {
 	int32_t part_count;
 };
 
-/* The price of the k-th partition of a member with weight w is (2k - 1) / w, as that is what it adds to load² / weight. */
+/* The price of the k-th partition of a member with weight w is (2k - 1) / w, as that is what it adds to load² /
+ * weight. */
 struct price {
 	int64_t up, down;
 	int64_t members; /* how many take one at exactly this price */

@@ -5,9 +5,10 @@
 /* The best balance that the subscriptions allow. A plan is best when the sum of load² / weight over all members is the
  * smallest possible; with equal weights that also makes the sorted list of loads the best one there is.
  *
- * What all best plans have in common: the group falls into blocks, from the busiest members to the idlest, partitions never
- * cross from one block to another, and inside a block each member takes its limit or, where it may, one more, of which
- * there is a fixed number. Any plan that keeps to that is a best one (the theory: M-convex sets, least majorised bases). */
+ * What all best plans have in common: the group falls into blocks, from the busiest members to the idlest,
+ * partitions never cross from one block to another, and inside a block each member takes its limit or, where it may,
+ * one more, of which there is a fixed number. Any plan that keeps to that is a best one (the theory: M-convex sets,
+ * least majorised bases). */
 
 #include "assign/classes.h"
 
@@ -24,7 +25,8 @@ struct rg__levels {
 	int32_t *topic_starts, *member_starts; /* by block: where it begins in the orders; block_count + 1 */
 };
 
-/* `supplies` by topic class, `weights` by member class (1 … RG__WEIGHT_MAX), or NULL. Lives in `arena`. False: out of memory. */
+/* `supplies` by topic class, `weights` by member class (1 … RG__WEIGHT_MAX), or NULL. Lives in `arena`. False: out
+ * of memory. */
 bool rg__levels_init(struct rg__levels *levels, struct rg__arena *arena, const struct rg__classes *classes,
                      const int64_t *supplies, const int32_t *weights);
 

@@ -214,3 +214,30 @@ rg_group_partition rg__plan_at(const struct rg_plan *plan, int32_t flat)
 	}
 	return (rg_group_partition){low, flat - plan->offsets[low]};
 }
+
+rg_plan *rg_plan_new(const rg_group *group)
+{
+	return rg__plan_new(group);
+}
+
+void rg_plan_free(rg_plan *plan)
+{
+	rg__plan_free(plan);
+}
+
+int32_t rg_plan_owner(const rg_plan *plan, int32_t topic, int32_t partition)
+{
+	if (topic < 0 || topic >= plan->group->topic_count || partition < 0 ||
+	    partition >= plan->group->topics[topic].partition_count)
+		return RG__NOBODY;
+	return plan->owners[plan->offsets[topic] + partition];
+}
+
+rg_bytes rg_plan_userdata(const rg_plan *plan, int32_t member)
+{
+	struct rg__bytes userdata = RG__NULL_BYTES;
+
+	if (member >= 0 && member < plan->group->member_count)
+		userdata = rg__plan_userdata(plan, member);
+	return (rg_bytes){userdata.data, userdata.len};
+}

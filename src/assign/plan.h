@@ -2,8 +2,8 @@
 #ifndef RG__ASSIGN_PLAN_H
 #define RG__ASSIGN_PLAN_H
 
-/* The answer of an assignor. Partitions of all topics lie in one array ("flat": the topic's offset + the partition), each
- * with the member it was given to. What an assignor did wrong is remembered, and rg__plan_validate() tells it. */
+/* The answer of an assignor. Partitions of all topics lie in one array ("flat": the topic's offset + the partition),
+ * each with the member it was given to. What an assignor did wrong is remembered, and rg__plan_validate() tells it. */
 
 #include "base/bytes.h"
 
@@ -43,7 +43,8 @@ struct rg_plan {
 struct rg_plan *rg__plan_new(const rg_group *group);
 void rg__plan_free(struct rg_plan *plan);
 
-/* Sorts the plan by member, for rg__plan_topic() and rg__plan_count(); again after every change. False: out of memory. */
+/* Sorts the plan by member, for rg__plan_topic() and rg__plan_count(); again after every change. False: out of
+ * memory. */
 bool rg__plan_index(struct rg_plan *plan);
 
 /* How many topics and partitions a member got. Needs the index. */

@@ -2,8 +2,8 @@
 #ifndef RG__ASSIGN_RACKS_H
 #define RG__ASSIGN_RACKS_H
 
-/* KIP-881: who can read from a replica in its own rack. Rack names become numbers, and partitions with the same racks share
- * one rack set, so that a group with a million partitions still has a handful of sets. */
+/* KIP-881: who can read from a replica in its own rack. Rack names become numbers, and partitions with the same
+ * racks share one rack set, so that a group with a million partitions still has a handful of sets. */
 
 #include "assign/plan.h"
 #include "base/arena.h"
@@ -34,8 +34,8 @@ void rg__racks_free(struct rg__racks *racks);
 /* Whether a member may read the partitions of a set in its rack; a member without a rack may read anywhere. */
 bool rg__racks_match(const struct rg__racks *racks, int32_t member, int32_t set);
 
-/* Java's rule when racks matter: some member's rack is a broker's, and the partitions do not all have the same racks. For
- * the flat partitions from `first` to `end` and the members listed. */
+/* Java's rule when racks matter: some member's rack is a broker's, and the partitions do not all have the same
+ * racks. For the flat partitions from `first` to `end` and the members listed. */
 bool rg__racks_matter(struct rg__racks *racks, int32_t first, int32_t end, const int32_t *members, int64_t count);
 
 #endif

@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Java's RangeAssignor. Without racks: each topic's partitions cut into ranges for its subscribers in order, the first ones
- * getting one more when it does not divide. With racks (KIP-881) three passes: topics with equal subscribers and equal
- * partition counts are shared together, so that partition p of all of them goes to one member (co-partitioning), where one
- * rack suits all; a topic on its own gives members the partitions in their racks; what is left is shared as without racks.
- * The quota of a topic, and who gets one more, counts over all passes. */
+/* Java's RangeAssignor. Without racks: each topic's partitions cut into ranges for its subscribers in order, the
+ * first ones getting one more when it does not divide. With racks (KIP-881) three passes: topics with equal
+ * subscribers and equal partition counts are shared together, so that partition p of all of them goes to one member
+ * (co-partitioning), where one rack suits all; a topic on its own gives members the partitions in their racks; what
+ * is left is shared as without racks. The quota of a topic, and who gets one more, counts over all passes. */
 
 struct topic_state {
 	int32_t quota, extra_left; /* partitions for each subscriber; how many may still get one more */
@@ -76,8 +76,8 @@ static bool next_free(const struct range *r, int32_t t, int32_t *at, int32_t mem
 	return false;
 }
 
-/* Gives each subscriber in order the first partitions that suit its rack, up to its quota. What one member of a rack does
- * not find, the next of the same rack need not look at again. */
+/* Gives each subscriber in order the first partitions that suit its rack, up to its quota. What one member of a rack
+ * does not find, the next of the same rack need not look at again. */
 static void share_by_rack(struct range *r, int32_t t)
 {
 	const int32_t *members = subscribers(r, t);
@@ -103,8 +103,8 @@ static void share_rest(struct range *r, int32_t t)
 			give(r, t, i, &r->got[i], at);
 }
 
-/* The first subscriber that may read partition p of all `count` topics in its rack and has room; -1: none. All the topics
- * have given the same to the same members so far, so the first one stands for all. */
+/* The first subscriber that may read partition p of all `count` topics in its rack and has room; -1: none. All the
+ * topics have given the same to the same members so far, so the first one stands for all. */
 static int32_t find_kin_member(struct range *r, const int32_t *topics, int32_t count, int32_t p)
 {
 	const int32_t *members = subscribers(r, topics[0]);
@@ -171,8 +171,8 @@ static bool has_rack(const struct range *r, int32_t t)
 	return false;
 }
 
-/* Numbers the topics so that kin have the same number, which is the first of them. Topics whose subscribers have no racks
- * are their own kin only: together or alone makes no difference to them. */
+/* Numbers the topics so that kin have the same number, which is the first of them. Topics whose subscribers have no
+ * racks are their own kin only: together or alone makes no difference to them. */
 static bool find_kin(struct range *r)
 {
 	struct rg__names lists, kin;

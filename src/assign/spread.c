@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 /* Two steps. First each member that cannot keep all it owns of a kind gives up partitions of the topics it has most of,
- * and among those of the topics of which least was given up so far. What is given up or was nobody's is the pool. Then the
- * pool is dealt out, topic by topic, to the member that has least of the topic; in a kind of which nobody keeps anything
- * that is simply dealing in turn. */
+ * and among those of the topics of which least was given up so far. What is given up or was nobody's is the pool.
+ * Then the pool is dealt out, topic by topic, to the member that has least of the topic; in a kind of which nobody
+ * keeps anything that is simply dealing in turn. */
 
 struct receiver {
 	int32_t held;        /* of the topic at hand; 0 in a fresh kind */
@@ -105,7 +105,8 @@ static int64_t above(const struct rg__segment *segments, int32_t count, int32_t 
 	return sum;
 }
 
-/* Cuts `gives` off the highest segments, down to a common level; what does not divide comes off topics with small pools. */
+/* Cuts `gives` off the highest segments, down to a common level; what does not divide comes off topics with small
+ * pools. */
 static void cut_segments(struct spreading *s, int32_t count, int32_t gives)
 {
 	int32_t low = 0, high = 0; /* above(low) >= gives > above(high) */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* The three assignors that stand on balance.h: sticky, cooperative-sticky and weighted. They differ in where they read what
- * members own, and in whether a partition may change hands within one round. */
+/* The three assignors that stand on balance.h: sticky, cooperative-sticky and weighted. They differ in where they
+ * read what members own, and in whether a partition may change hands within one round. */
 
 /* What a member remembers between rounds, to put it into its next subscription. */
 struct rg__builtin_state {
@@ -50,8 +50,8 @@ void rg__builtin_close(void *user)
 	rg__free(user);
 }
 
-/* A partition that one member must give up first reaches the next one only in the next round (KIP-429). What two members
- * claim with equal right goes to neither, until both have let go of it (KAFKA-12984). */
+/* A partition that one member must give up first reaches the next one only in the next round (KIP-429). What two
+ * members claim with equal right goes to neither, until both have let go of it (KAFKA-12984). */
 static void withhold(struct rg_plan *plan, const struct rg__claims *claims)
 {
 	for (int32_t i = 0; i < plan->partition_count; i++)
@@ -64,7 +64,7 @@ static void withhold(struct rg_plan *plan, const struct rg__claims *claims)
 struct variant {
 	const char *name;
 	bool cooperative, weighted;
-	bool (*read)(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said); /* by member */
+	bool (*claims)(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said); /* by member */
 };
 
 static bool share(const rg_group *group, rg_plan *plan, const struct variant *variant, struct rg__arena *arena)
@@ -78,7 +78,7 @@ static bool share(const rg_group *group, rg_plan *plan, const struct variant *va
 		return false;
 	for (int32_t m = 0; m < group->member_count && variant->weighted; m++)
 		weights[m] = rg__userdata_read_capacity(group->members[m].userdata);
-	if (!variant->read(group, arena, said) || !rg__claims_init(&claims, arena, plan, said))
+	if (!variant->claims(group, arena, said) || !rg__claims_init(&claims, arena, plan, said))
 		return false;
 	rg__claims_drop_unsubscribed(&claims, plan, said);
 	in.owners = claims.owners;
@@ -99,7 +99,7 @@ static rg_err run(const rg_group *group, rg_plan *plan, rg_error *error, const s
 }
 
 /* Java's StickyAssignor is eager: members come without owned partitions, so what they had travels in userdata. */
-static bool read_sticky(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
+static bool sticky_claims(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
 {
 	struct rg__names topics;
 
@@ -112,7 +112,7 @@ static bool read_sticky(const rg_group *group, struct rg__arena *arena, struct r
 }
 
 /* `weighted`, whose userdata is the capacity. */
-static bool read_subscriptions(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
+static bool subscribed_claims(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
 {
 	(void)arena;
 	for (int32_t m = 0; m < group->member_count; m++) {
@@ -125,9 +125,9 @@ static bool read_subscriptions(const rg_group *group, struct rg__arena *arena, s
 
 /* KIP-429, KIP-792: owned partitions and generation are part of the subscription; before KIP-792 the generation was in
  * Java's userdata. */
-static bool read_cooperative(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
+static bool cooperative_claims(const rg_group *group, struct rg__arena *arena, struct rg__claim *ret_said)
 {
-	read_subscriptions(group, arena, ret_said);
+	subscribed_claims(group, arena, ret_said);
 	for (int32_t m = 0; m < group->member_count; m++)
 		if (ret_said[m].generation < 0)
 			ret_said[m].generation = rg__userdata_read_generation(group->members[m].userdata);
@@ -136,7 +136,7 @@ static bool read_cooperative(const rg_group *group, struct rg__arena *arena, str
 
 static rg_err assign_sticky(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
 {
-	static const struct variant variant = {"sticky", false, false, read_sticky};
+	static const struct variant variant = {"sticky", false, false, sticky_claims};
 
 	(void)user;
 	return run(group, plan, error, &variant);
@@ -144,7 +144,7 @@ static rg_err assign_sticky(const rg_group *group, rg_plan *plan, rg_error *erro
 
 static rg_err assign_cooperative(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
 {
-	static const struct variant variant = {"cooperative-sticky", true, false, read_cooperative};
+	static const struct variant variant = {"cooperative-sticky", true, false, cooperative_claims};
 
 	(void)user;
 	return run(group, plan, error, &variant);
@@ -152,7 +152,7 @@ static rg_err assign_cooperative(const rg_group *group, rg_plan *plan, rg_error 
 
 static rg_err assign_weighted(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
 {
-	static const struct variant variant = {"weighted", true, true, read_subscriptions};
+	static const struct variant variant = {"weighted", true, true, subscribed_claims};
 
 	(void)user;
 	return run(group, plan, error, &variant);
@@ -165,7 +165,8 @@ static int32_t copy_out(const void *data, size_t len, void *buffer, int32_t capa
 	return (int32_t)len;
 }
 
-static int32_t sticky_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity, void *user)
+static int32_t sticky_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
+                               void *user)
 {
 	struct rg__builtin_state *state = user;
 
@@ -202,7 +203,8 @@ static void cooperative_assigned(const rg_assignment *assignment, void *user)
 	state->generation = assignment->generation;
 }
 
-static int32_t weighted_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity, void *user)
+static int32_t weighted_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
+                                 void *user)
 {
 	struct rg__builtin_state *state = user;
 

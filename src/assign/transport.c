@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Successive shortest paths in the primal-dual form. Nodes are the lefts, the rights, `extra` (the hub through which rights
- * take one more) and the sink. Every node has a potential such that no residual arc has a negative reduced cost; along arcs
- * of reduced cost zero a blocking flow (Dinic) sends all it can, then Dijkstra raises the potentials until a new way opens.
- * The start is a flow that is already of least cost for what it sends: everything kept that fits its rack, and the rest
- * poured out evenly where there is room; mostly little is left to do. */
+/* Successive shortest paths in the primal-dual form. Nodes are the lefts, the rights, `extra` (the hub through which
+ * rights take one more) and the sink. Every node has a potential such that no residual arc has a negative reduced
+ * cost; along arcs of reduced cost zero a blocking flow (Dinic) sends all it can, then Dijkstra raises the
+ * potentials until a new way opens. The start is a flow that is already of least cost for what it sends: everything
+ * kept that fits its rack, and the rest poured out evenly where there is room; mostly little is left to do. */
 
 enum { UNSEEN = -1 };
 
@@ -59,7 +59,8 @@ static int64_t forward_cost(const struct rg__transport *t, int64_t arc)
 	       t->work->potentials[t->left_count + t->arc_rights[arc]];
 }
 
-/* The reduced cost of taking back what went along an arc; false when nothing did. A move is dearer, so it goes first. */
+/* The reduced cost of taking back what went along an arc; false when nothing did. A move is dearer, so it goes
+ * first. */
 static bool backward_cost(const struct rg__transport *t, int64_t arc, int64_t *ret_cost)
 {
 	if (!t->moves[arc] && !t->keeps[arc])

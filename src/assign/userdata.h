@@ -7,9 +7,9 @@
 #include "assign/claims.h"
 #include "assign/names.h"
 
-/* Java's StickyAssignor (KIP-54, KIP-341): what the member owned and, since v1, of which generation. Topics are looked up
- * in the group; what does not exist is left out. Empty or null userdata: owns nothing. Broken userdata: owns nothing, too,
- * as Java does. False: out of memory. */
+/* Java's StickyAssignor (KIP-54, KIP-341): what the member owned and, since v1, of which generation. Topics are
+ * looked up in the group; what does not exist is left out. Empty or null userdata: owns nothing. Broken userdata:
+ * owns nothing, too, as Java does. False: out of memory. */
 bool rg__userdata_read_sticky(rg_bytes userdata, const rg_group *group, const struct rg__names *topics,
                               struct rg__arena *arena, struct rg__claim *ret);
 

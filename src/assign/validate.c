@@ -17,7 +17,8 @@ static rg_err check_indexes(const struct rg_plan *plan, rg_error *error)
 	if (at.topic < 0 || at.topic >= group->topic_count)
 		return rg__fail(error, RG_ERR_BAD_PLAN, "the plan gives member %s a partition of topic %d, but there are %d topics",
 		                group->members[member].member_id, (int)at.topic, (int)group->topic_count);
-	return rg__fail(error, RG_ERR_BAD_PLAN, "the plan gives member %s partitions of %s from %d on, which has %d partitions",
+	return rg__fail(error, RG_ERR_BAD_PLAN,
+	                "the plan gives member %s partitions of %s from %d on, which has %d partitions",
 	                group->members[member].member_id, group->topics[at.topic].name, (int)at.partition,
 	                (int)group->topics[at.topic].partition_count);
 }
@@ -69,4 +70,9 @@ rg_err rg__plan_validate(struct rg_plan *plan, int32_t *ret_withheld, rg_error *
 	if (!err && ret_withheld)
 		*ret_withheld = plan->partition_count - plan->number_starts[members];
 	return err;
+}
+
+rg_err rg_plan_check(rg_plan *plan, int32_t *ret_withheld, rg_error *error)
+{
+	return rg__plan_validate(plan, ret_withheld, error);
 }

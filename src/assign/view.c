@@ -82,7 +82,8 @@ static int32_t find_topic(const struct build *b, struct rg__bytes name, int32_t 
 	return rg__names_find(&b->names, name);
 }
 
-/* Each member's topics as places in the cluster's list, in the member's order; marks those that somebody subscribes to. */
+/* Each member's topics as places in the cluster's list, in the member's order; marks those that somebody subscribes
+ * to. */
 static bool resolve_topics(struct build *b, int32_t **found, const int32_t *order, int32_t count)
 {
 	for (int32_t m = 0; m < count; m++) {

@@ -47,8 +47,8 @@ struct rg__view {
 };
 
 /* Everything in the view is a copy, but for userdata. Members with the id of an earlier input are dropped, and so are
- * topics that the cluster does not have or nobody subscribes to. RG_OK, RG_ERR_MEMORY, or RG_ERR_INVALID when there are more
- * than INT32_MAX partitions. Free with rg__view_free(), also after an error. */
+ * topics that the cluster does not have or nobody subscribes to. RG_OK, RG_ERR_MEMORY, or RG_ERR_INVALID when there
+ * are more than INT32_MAX partitions. Free with rg__view_free(), also after an error. */
 rg_err rg__view_build(struct rg__view *view, const struct rg__member_input *members, int32_t member_count,
                       const struct rg__topic_input *topics, int32_t topic_count, int32_t generation, rg_error *error);
 void rg__view_free(struct rg__view *view);

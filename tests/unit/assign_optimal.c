@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold for all groups. Small ones are compared with every plan there is; large ones are checked with a certificate
- * that knows nothing of how the plan was made: if any plan were better, a cycle of single moves would lead there. */
+/* What must hold for all groups. Small ones are compared with every plan there is; large ones are checked with a
+ * certificate that knows nothing of how the plan was made: if any plan were better, a cycle of single moves would
+ * lead there. */
 #include "assign/balance.h"
 #include "assign/builtin.h"
 #include "assign/validate.h"
@@ -259,9 +260,9 @@ static int64_t move_cost(const struct trial *trial, const int32_t *plan, int32_t
 	return best;
 }
 
-/* Partitions move along edges between members. A cycle leaves loads alone; a path from a to b takes one off a and puts it on
- * b, and is closed to a cycle by an edge back that costs what this does to the balance. A plan is optimal exactly when no
- * cycle costs less than nothing (minimum-cost flow with convex costs). */
+/* Partitions move along edges between members. A cycle leaves loads alone; a path from a to b takes one off a and
+ * puts it on b, and is closed to a cycle by an edge back that costs what this does to the balance. A plan is optimal
+ * exactly when no cycle costs less than nothing (minimum-cost flow with convex costs). */
 static void check_no_cycle_helps(const struct trial *trial, const int32_t *plan, int number)
 {
 	int32_t members = trial->g.group.member_count;
@@ -375,8 +376,8 @@ START_TEST(cooperative_groups_settle_in_two_rounds)
 }
 END_TEST
 
-/* The plan depends on who is in the group, not on the ids' order or on chance: run twice it is the same, and a group that
- * does not change keeps its plan. */
+/* The plan depends on who is in the group, not on the ids' order or on chance: run twice it is the same, and a group
+ * that does not change keeps its plan. */
 START_TEST(plans_are_stable)
 {
 	struct random random = {31};

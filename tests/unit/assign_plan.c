@@ -9,7 +9,8 @@
 #include <check.h>
 #include <string.h>
 
-/* Members come in the coordinator's order, topics in the members': the view has both sorted, whatever the input's order. */
+/* Members come in the coordinator's order, topics in the members': the view has both sorted, whatever the input's
+ * order. */
 START_TEST(view_is_sorted)
 {
 	struct story story;
@@ -155,7 +156,8 @@ static void check_refused(struct story *story, const char *want)
 	story_end(story);
 }
 
-/* A bad plan is a clear error that names the first fault; an assignor that does not look at results does not hide it. */
+/* A bad plan is a clear error that names the first fault; an assignor that does not look at results does not hide
+ * it. */
 START_TEST(bad_plans_are_refused_by_name)
 {
 	static const struct {
@@ -188,7 +190,39 @@ START_TEST(bad_plans_are_refused_by_name)
 }
 END_TEST
 
-/* Every allocation fails once, for every assignor: an error each time, nothing lost (the sanitizers look), then success. */
+/* The public functions, with which anybody can test an assignor without a group. */
+START_TEST(an_assignor_is_tried_without_a_group)
+{
+	struct story story;
+	int32_t withheld = -1;
+	rg_error error = {0};
+
+	story_begin(&story, "t:3 | m1 t | m2 t");
+	rg_plan *plan = rg_plan_new(&story.view.group);
+
+	ck_assert_int_eq(rg_plan_owner(plan, 0, 0), -1);
+	ck_assert_int_eq(rg_assignor_builtin("range")->assign(&story.view.group, plan, &error, NULL), RG_OK);
+	ck_assert_int_eq(rg_plan_check(plan, &withheld, &error), RG_OK);
+	ck_assert_int_eq(withheld, 0);
+	ck_assert_int_eq(rg_plan_owner(plan, 0, 1), 0);
+	ck_assert_int_eq(rg_plan_owner(plan, 0, 2), 1);
+	ck_assert_int_eq(rg_plan_owner(plan, 0, 3), -1);
+	ck_assert_int_eq(rg_plan_owner(plan, 0, -1), -1);
+	ck_assert_int_eq(rg_plan_owner(plan, 1, 0), -1);
+	ck_assert_ptr_null(rg_plan_userdata(plan, 0).data);
+	ck_assert_ptr_null(rg_plan_userdata(plan, 2).data);
+	ck_assert_int_eq(rg_plan_set_userdata(plan, 0, "ab", 2), RG_OK);
+	ck_assert_uint_eq(rg_plan_userdata(plan, 0).len, 2);
+	ck_assert_int_eq(rg_plan_give(plan, 1, 0, 0), RG_OK);
+	ck_assert_int_eq(rg_plan_check(plan, NULL, NULL), RG_ERR_BAD_PLAN);
+	rg_plan_free(plan);
+	rg_plan_free(NULL);
+	story_end(&story);
+}
+END_TEST
+
+/* Every allocation fails once, for every assignor: an error each time, nothing lost (the sanitizers look), then
+ * success. */
 START_TEST(running_out_of_memory)
 {
 	static const char text[] = "t:4:a/b/a/b u:4:a/a/b/b v:1:a | m1%a t,u owns t-1,0 u-2 | m2%b u,t owns t-3 | m3@i t,v";
@@ -242,6 +276,7 @@ int main(void)
 	tcase_add_test(plan, a_plan_is_read_by_member);
 	tcase_add_test(plan, userdata_is_copied);
 	tcase_add_test(plan, bad_plans_are_refused_by_name);
+	tcase_add_test(plan, an_assignor_is_tried_without_a_group);
 	tcase_add_test(plan, running_out_of_memory);
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);

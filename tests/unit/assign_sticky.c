@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sticky, cooperative-sticky and weighted: the scenarios, one by one. What holds for all groups is in assign_optimal.c. */
+/* sticky, cooperative-sticky and weighted: the scenarios, one by one. What holds for all groups is in
+ * assign_optimal.c. */
 #include "assign/builtin.h"
 #include "assign/userdata.h"
 #include "base/alloc.h"
@@ -106,7 +107,8 @@ END_TEST
 
 #define RACKS_672 "t1:6:a/b/c/a/b/c t2:7:a/b/c/a/b/c/a t3:2:b/c"
 
-/* scenarios H.160: every partition in its member's rack; owners in other racks lose what somebody in the rack can take. */
+/* scenarios H.160: every partition in its member's rack; owners in other racks lose what somebody in the rack can
+ * take. */
 START_TEST(racks)
 {
 	static const char want[] = "c1 t1-0,3 t2-0,3,6 | c2 t1-1,4 t2-1,4 t3-0 | c3 t1-2,5 t2-2,5 t3-1";
@@ -169,9 +171,10 @@ START_TEST(ties_are_broken_by_instance_id)
 }
 END_TEST
 
-/* Where Java's expected plan is worse balanced than ours, both are shown. Java (testReassignmentAfterOneConsumerLeaves and
- * the like only ask that no single move helps): c1 gets a-0, then b's three go to c2 and c3 with 2 and 1; ours is the same
- * here, but a chain of two moves is needed to get there from what is owned: c1 must pass a-1 to c2, which passes b-0 on. */
+/* Where Java's expected plan is worse balanced than ours, both are shown. Java
+ * (testReassignmentAfterOneConsumerLeaves and the like only ask that no single move helps): c1 gets a-0, then b's
+ * three go to c2 and c3 with 2 and 1; ours is the same here, but a chain of two moves is needed to get there from
+ * what is owned: c1 must pass a-1 to c2, which passes b-0 on. */
 START_TEST(chains_of_moves_are_found)
 {
 	story_check(&rg__sticky, "a:4 b:2 | c1#1 a owns a-0,1,2 | c2#1 a,b owns a-3 b-0 | c3#1 b owns b-1",
@@ -179,8 +182,8 @@ START_TEST(chains_of_moves_are_found)
 }
 END_TEST
 
-static const uint8_t java_v1[] = {0, 0, 0, 2, 0, 1, 't', 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 'u', 0, 0, 0, 1, 0, 0, 0, 0,
-                                  0, 0, 0, 9};
+static const uint8_t java_v1[] = {0, 0, 0, 2, 0, 1, 't', 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 'u', 0, 0, 0, 1,
+                                  0, 0, 0, 0, 0, 0, 0, 9};
 
 /* protocol.md §sticky: bytes of Java's assignors. */
 START_TEST(userdata_is_javas)
@@ -229,7 +232,8 @@ static void set_userdata(struct story *story, int32_t member, const void *data, 
 	((rg_group_member *)(uintptr_t)story->view.group.members)[member].userdata = (rg_bytes){data, len};
 }
 
-/* What foreign members send may be old (v0 has no generation), broken, or hostile: cut at every byte it never does harm. */
+/* What foreign members send may be old (v0 has no generation), broken, or hostile: cut at every byte it never does
+ * harm. */
 START_TEST(foreign_userdata)
 {
 	struct rg__arena arena = {0};
@@ -250,7 +254,8 @@ START_TEST(foreign_userdata)
 	}
 	ck_assert(rg__userdata_read_sticky((rg_bytes){"\x7f\xff\xff\xff", 4}, &story.view.group, &topics, &arena, &said));
 	ck_assert_int_eq(said.count, 0);
-	ck_assert(rg__userdata_read_sticky((rg_bytes){"\xff\xff\xff\xff\0\0\0\1", 8}, &story.view.group, &topics, &arena, &said));
+	ck_assert(rg__userdata_read_sticky((rg_bytes){"\xff\xff\xff\xff\0\0\0\1", 8}, &story.view.group, &topics, &arena,
+	                                   &said));
 	ck_assert_int_eq(said.generation, -1);
 
 	set_userdata(&story, 0, "\x7f\xff\xff\xff", 4);

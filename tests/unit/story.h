@@ -6,8 +6,8 @@
  *
  * A group: topics, then members, between bars.
  *     "t1:3 t2:2:a+b/b+c | c1 t1,t2 | c2@i2%a#5 t1 owns t1-0,2 t2-1"
- * t1 has 3 partitions, t2 has 2, one with replicas in racks a and b, one in b and c; c2 has instance id i2, rack a, and what
- * it owns is of generation 5. A member without topics has "-".
+ * t1 has 3 partitions, t2 has 2, one with replicas in racks a and b, one in b and c; c2 has instance id i2, rack a,
+ * and what it owns is of generation 5. A member without topics has "-".
  *
  * A plan: "c1 t1-1 t2-0,1 | c2 t1-0,2", members in order of their ids. */
 
@@ -39,7 +39,8 @@ const char *story_plan(struct story *story, const rg_assignor *assignor);
 const char *story_text(struct story *story);
 void story_end(struct story *story);
 
-/* The whole of it: the plan of `assignor` for `text` must be `want`. What members own is given in the assignor's way. */
+/* The whole of it: the plan of `assignor` for `text` must be `want`. What members own is given in the assignor's
+ * way. */
 void story_check(const rg_assignor *assignor, const char *text, const char *want);
 
 #endif

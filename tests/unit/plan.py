@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""regroup-plan: what it answers, and what it says of bad input.
+
+    plan.py REGROUP_PLAN
+"""
+import json
+import os
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+from report import Report  # noqa: E402
+
+program = ""
+
+TWO_OWNERS = {
+	"topics": [{"name": "t", "partitions": 4}],
+	"members": [{"id": "m1", "topics": ["t"], "owned": {"t": [0, 1]}, "generation": 3},
+		{"id": "m2", "topics": ["t"], "owned": {"t": [2, 3]}, "generation": 3}],
+}
+
+
+def run(group, *options, code=0):
+	text = group if isinstance(group, str) else json.dumps(group)
+	done = subprocess.run([program, *options], input=text, capture_output=True, text=True, timeout=20)
+	assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+	return done.stdout if code == 0 else done.stderr
+
+
+def answer(group, *options):
+	got = json.loads(run(group, *options))
+	for round_ in got.get("rounds", [got]):
+		assert round_.pop("elapsed_us") >= 0
+	return got
+
+
+def equal(got, want):
+	assert got == want, f"{got}\nis not\n{want}"
+
+
+def answers_in_full():
+	group = {
+		"topics": [{"name": "t", "partitions": 4, "racks": [["a"], ["a", "b"], ["b"], ["b"]]}, {"name": "u", "partitions": 1}],
+		"members": [{"id": "m1", "instance_id": None, "rack": "a", "topics": ["t"], "owned": {"t": [0, 2]}, "generation": 3},
+			{"id": "m2", "instance_id": "i2", "rack": "a", "topics": ["t"], "owned": None, "capacity": 2},
+			{"id": "m3", "topics": ["u"]}],
+	}
+	equal(answer(group, "--assignor", "range"), {
+		"assignor": "range", "assignments": {"m1": {"t": [2, 3]}, "m2": {"t": [0, 1]}, "m3": {"u": [0]}}, "withheld": {},
+		"loads": {"min": 1, "max": 2, "sum_of_squares": 9}, "moved": 1, "rack_mismatches": 2})
+
+
+def withholds_what_must_be_given_up():
+	group = {**TWO_OWNERS, "members": TWO_OWNERS["members"] + [{"id": "m3", "topics": ["t"]}]}
+	equal(answer(group), {
+		"assignor": "cooperative-sticky", "assignments": {"m1": {"t": [0]}, "m2": {"t": [2, 3]}, "m3": {}},
+		"withheld": {"t": [1]}, "loads": {"min": 0, "max": 2, "sum_of_squares": 5}, "moved": 1, "rack_mismatches": 0})
+	rounds = answer(group, "--rounds")["rounds"]
+	equal(len(rounds), 2)
+	equal(rounds[1]["assignments"], {"m1": {"t": [0]}, "m2": {"t": [2, 3]}, "m3": {"t": [1]}})
+	equal((rounds[1]["withheld"], rounds[1]["moved"]), ({}, 0))
+
+
+def eager_sticky_sees_what_is_owned():
+	group = {**TWO_OWNERS, "members": TWO_OWNERS["members"] + [{"id": "m3", "topics": ["t"]}]}
+	equal(answer(group, "--assignor", "org.apache.kafka.clients.consumer.StickyAssignor")["assignments"],
+		{"m1": {"t": [0]}, "m2": {"t": [2, 3]}, "m3": {"t": [1]}})
+
+
+def weighs_by_capacity():
+	group = {"topics": [{"name": "t", "partitions": 9}],
+		"members": [{"id": "m1", "topics": ["t"], "capacity": 2}, {"id": "m2", "topics": ["t"]}]}
+	equal([len(share["t"]) for share in answer(group, "--assignor", "weighted")["assignments"].values()], [6, 3])
+
+
+def answers_what_if():
+	equal(answer(TWO_OWNERS)["moved"], 0)
+	moves = answer(TWO_OWNERS, "--add-member", "2")["moves"]
+	equal(moves, [{"topic": "t", "partition": 1, "from": "m1", "to": "new-1"},
+		{"topic": "t", "partition": 3, "from": "m2", "to": "new-2"}])
+	moves = answer(TWO_OWNERS, "--remove-member", "m1")["moves"]
+	equal(moves, [{"topic": "t", "partition": p, "from": "m1", "to": "m2"} for p in (0, 1)])
+	moves = answer(TWO_OWNERS, "--partitions", "t=5")["moves"]
+	equal(moves, [{"topic": "t", "partition": 4, "from": None, "to": "m1"}])
+	equal(answer(TWO_OWNERS, "--add-member", "1", "--remove-member", "new-1")["moves"], [])
+
+
+def prints_a_table():
+	out = run(TWO_OWNERS, "--table", "--add-member", "1")
+	for words in ("cooperative-sticky: 4 partitions of 1 topics to 3 members", "t:2-3", "loads 0 to 2",
+			"t 1: m1 -> new-1"):
+		assert words in out, out
+
+
+def names_the_place(text, place):
+	said = run(text, code=1)
+	assert said.startswith("regroup-plan: standard input: " + place), said
+	equal(said.count("\n"), 1)
+
+
+T = '{"topics":[{"name":"t","partitions":2}],"members":['
+BAD_INPUT = {
+	"cut off": ('{"topics":[', "line 1, column 11: "),
+	"not an object": ("[]", "the whole must be an object"),
+	"no members": ('{"topics":[]}', "members must be an array"),
+	"a key twice": ('{"topics":[],"topics":[],"members":[]}', "line 1, column "),
+	"an unknown key": ('{"topics":[],"members":[],"x":1}', 'the whole has a key "x"'),
+	"no partitions": ('{"topics":[{"name":"t","partitions":0}],"members":[]}', "topics[0].partitions must be"),
+	"a topic twice": ('{"topics":[{"name":"t","partitions":1},{"name":"t","partitions":1}],"members":[]}',
+		'topics[1].name: topic "t" is there already'),
+	"racks of fewer partitions": ('{"topics":[{"name":"t","partitions":2,"racks":[[]]}],"members":[]}',
+		"topics[0].racks has 1 entries"),
+	"a rack that is a number": ('{"topics":[{"name":"t","partitions":1,"racks":[["a",1]]}],"members":[]}',
+		"topics[0].racks[0][1] must be a string"),
+	"a member twice": (T + '{"id":"m","topics":[]},{"id":"m","topics":[]}]}', 'members[1].id: member "m" is there already'),
+	"an unknown topic": (T + '{"id":"m","topics":["t","x"]}]}', 'members[0].topics[1]: there is no topic named "x"'),
+	"owns an unknown topic": (T + '{"id":"m","topics":[],"owned":{"x":[]}}]}', "members[0].owned.x: there is no topic"),
+	"owns a partition too many": (T + '{"id":"m","topics":[],"owned":{"t":[0,2]}}]}', "members[0].owned.t[1] must be"),
+	"a capacity of 0": (T + '{"id":"m","topics":[],"capacity":0}]}', "members[0].capacity must be"),
+	"an id that is a number": (T + '{"id":7,"topics":[]}]}', "members[0].id must be a string"),
+}
+
+
+def refuses_bad_options():
+	for options, words, code in (
+			(["--assignor", "x"], "there is no built-in assignor named x", 2),
+			(["--live", "-b", "x:1"], "--live needs -b and -g", 2), (["-g", "x"], "go with --live", 2),
+			(["a", "b"], "one file only, not also b", 2), (["--nonsense"], "usage: ", 2),
+			(["/nowhere/at/all"], "/nowhere/at/all: No such file", 1),
+			(["--add-member", "0"], "--add-member 0: it must be a number", 1),
+			(["--remove-member", "x"], "no member named x", 1), (["--partitions", "x=2"], "no topic named x", 1),
+			(["--partitions", "t"], "it must be TOPIC=N", 1)):
+		assert words in run(TWO_OWNERS, *options, code=code), options
+
+
+def main():
+	global program
+	program = sys.argv[1]
+	report = Report()
+	for case in (answers_in_full, withholds_what_must_be_given_up, eager_sticky_sees_what_is_owned, weighs_by_capacity,
+			answers_what_if, prints_a_table, refuses_bad_options):
+		report.case(case.__name__, case)
+	for name, (text, place) in BAD_INPUT.items():
+		report.case("bad input: " + name, names_the_place, text, place)
+	return report.finish()
+
+
+sys.exit(main())
