@@ -112,6 +112,20 @@ RG_API int rg_consumer_failed(const rg_consumer *consumer);
 RG_API rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
                                  rg_error *error);
 
+/** How an asynchronous commit went: `error->code` is RG_OK or as rg_consumer_commit() returns it; each entry of `offsets`
+ * has its own `err`. Both live until the call returns. */
+typedef void rg_commit_cb(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user);
+
+/** As rg_consumer_commit(), but does not wait: `done` (may be NULL) is called once, inside a later call of poll, commit,
+ * unsubscribe or close on this consumer. Commits are sent one after the other in the order in which they were made, also
+ * those of rg_consumer_commit() and automatic ones: none overtakes another, and all callbacks of commits made before
+ * rg_consumer_commit() have run when it returns. Errors that may pass are retried for default.api.timeout.ms. Inside
+ * `done` the same is allowed as inside a listener. With nothing to commit `done` is called all the same. `offsets` is
+ * copied. RG_OK: `done` will be called; else it will not: RG_ERR_NOT_OWNED, RG_ERR_INVALID, RG_ERR_LOST, RG_ERR_STATE
+ * (not subscribed, or 10,000 commits are under way), RG_ERR_CLOSED, RG_ERR_MEMORY. */
+RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets,
+                                       rg_commit_cb *done, void *user, rg_error *error);
+
 /** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait. The
  * position becomes `offset`, so that is what the next commit of positions commits; a record in hand does not count as
  * processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being given up;

@@ -30,8 +30,7 @@ static bool send_what_is_due(rg_consumer *consumer, const struct rg__partitions 
 		const struct rg__slot *slot = &owned->slots[i];
 
 		if (is_due(slot) && (!only || rg__partitions_find(only, slot->at.topic, slot->at.number) >= 0))
-			commit->entries[used++] =
-				(struct rg__commit_entry){.at = slot->at, .epoch = slot->epoch, .offset = slot->position};
+			commit->entries[used++] = rg__commit_entry_of(slot);
 	}
 	if (!commit)
 		return false;

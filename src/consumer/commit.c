@@ -39,17 +39,20 @@ void rg__commit_free(struct rg__commit *commit)
 	rg__free(commit);
 }
 
-static void start(rg_consumer *consumer);
+static void go_on(rg_consumer *consumer);
 
 static void enqueue(rg_consumer *consumer, void *arg)
 {
-	struct rg__commit *commit = arg, **last;
+	struct rg__committer *committer = &consumer->committer;
+	struct rg__commit *commit = arg;
 
-	for (last = &consumer->committer.first; *last; last = &(*last)->next)
-		;
-	*last = commit;
-	if (consumer->committer.first == commit)
-		start(consumer);
+	commit->next = NULL;
+	if (committer->first)
+		committer->last->next = commit;
+	else
+		committer->first = commit;
+	committer->last = commit;
+	go_on(consumer);
 }
 
 void rg__commit_send(rg_consumer *consumer, struct rg__commit *commit, int64_t timeout_ms)
@@ -93,14 +96,14 @@ static void finish(rg_consumer *consumer, struct rg__commit *commit)
 
 	committer->first = commit->next;
 	committer->failures = 0;
+	committer->pausing = false;
 	rg__timer_clear(committer->timer);
 	pthread_mutex_lock(&consumer->thread.lock);
 	commit->finished = true; /* from here on it is the application's */
 	pthread_cond_broadcast(&consumer->thread.told);
 	pthread_mutex_unlock(&consumer->thread.lock);
 	rg__wake(consumer);
-	if (committer->first)
-		start(consumer);
+	go_on(consumer);
 }
 
 static void finish_with(rg_consumer *consumer, struct rg__commit *commit, const rg_error *error)
@@ -166,6 +169,7 @@ static const struct rg__offset_commit_request *build(rg_consumer *consumer, stru
 		rg__fields_init(&rg__offset_commit_request_topic_partition_fields, partition);
 		partition->partition_index = entry->at.number;
 		partition->committed_offset = entry->offset;
+		partition->committed_leader_epoch = entry->leader_epoch; /* KIP-320 */
 		partition->committed_metadata = (struct rg__bytes){entry->metadata ? entry->metadata : "", entry->metadata_len};
 		if (!topic || strcmp(topic, entry->at.topic) != 0) {
 			struct rg__offset_commit_request_topic *next = &topics[request->topics.count++];
@@ -264,6 +268,7 @@ static void again_later(rg_consumer *consumer, const rg_error *error)
 	                               committer->failures++, &committer->random);
 
 	if (now_us + pause_us < committer->first->ends_at) {
+		committer->pausing = true;
 		rg__timer_set(committer->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
 		return;
 	}
@@ -345,36 +350,51 @@ static void start(rg_consumer *consumer)
 		trace(consumer, "commit_sent", commit, RG_OK);
 }
 
+/* As many as end at once, one after the other and not inside each other: there may be thousands (KAFKA-6366). */
+static void go_on(rg_consumer *consumer)
+{
+	struct rg__committer *committer = &consumer->committer;
+
+	if (committer->going_on)
+		return;
+	committer->going_on = true;
+	while (committer->first && !committer->request && !committer->pausing)
+		start(consumer);
+	committer->going_on = false;
+}
+
 static void retry(void *user)
 {
 	rg_consumer *consumer = user;
 
-	if (consumer->committer.first && !consumer->committer.request)
-		start(consumer);
+	consumer->committer.pausing = false;
+	go_on(consumer);
 }
 
 static void cancel(rg_consumer *consumer, void *arg)
 {
 	struct rg__committer *committer = &consumer->committer;
-	struct rg__commit *commit = arg, **at;
+	struct rg__commit *commit = arg, *before = NULL, *at;
 	rg_error late;
 
-	for (at = &committer->first; *at && *at != commit; at = &(*at)->next)
-		;
-	if (!*at)
+	for (at = committer->first; at && at != commit; at = at->next)
+		before = at;
+	if (!at)
 		return; /* finished meanwhile */
 	if (commit->woken)
 		rg__fail(&late, RG_ERR_WOKEN, "commit: woken up before it was answered");
 	else
 		rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
-	if (commit == committer->first) {
+	if (!before) {
 		if (committer->request)
 			rg__member_cancel(consumer->member, committer->request);
 		committer->request = 0;
 		finish_with(consumer, commit, &late);
 		return;
 	}
-	*at = commit->next;
+	before->next = commit->next;
+	if (committer->last == commit)
+		committer->last = before;
 	for (size_t i = 0; i < commit->count; i++)
 		commit->entries[i].err = late.code;
 	commit->error = late;

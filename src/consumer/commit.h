@@ -15,6 +15,7 @@ struct rg__commit_entry {
 	struct rg__partition at;
 	uint64_t epoch; /* of the ownership */
 	int64_t offset; /* of the next record to read */
+	int32_t leader_epoch; /* of the record before it, -1: not known */
 	const void *metadata;
 	size_t metadata_len;
 	bool answered;
@@ -37,7 +38,10 @@ struct rg__commit {
 
 struct rg__committer {
 	struct rg__commit *first; /* under way */
+	struct rg__commit *last;  /* when there is a first */
 	struct rg__timer *timer;  /* between attempts */
+	bool pausing;             /* the timer runs */
+	bool going_on;
 	rg__request_id request;
 	uint32_t epoch; /* of the membership, when it was sent */
 	unsigned failures;

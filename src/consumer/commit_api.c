@@ -2,6 +2,7 @@
 /* rg_consumer_commit. */
 #include "base/error.h"
 #include "consumer/internal.h"
+#include "consumer/leader_epoch.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -36,6 +37,23 @@ static rg_err send_and_wait(rg_consumer *consumer, struct rg__commit *commit, in
 	return commit->error.code;
 }
 
+/* There was nothing to commit: it is done when all that was asked for before is. */
+static rg_err wait_for_others(rg_consumer *consumer, int64_t timeout_ms, rg_error *error)
+{
+	rg__async_wait(consumer, rg__mono_us() + timeout_ms * 1000);
+	if (!consumer->async_first || consumer->delivering)
+		return RG_OK;
+	if (consumer->wakeable && rg__woken_up(consumer))
+		return rg__fail(error, RG_ERR_WOKEN, "commit: woken up before the commits under way were answered");
+	return rg__fail(error, RG_ERR_TIMED_OUT, "commit: no answer in time to the commits under way");
+}
+
+struct rg__commit_entry rg__commit_entry_of(const struct rg__slot *slot)
+{
+	return (struct rg__commit_entry){
+		.at = slot->at, .epoch = slot->epoch, .offset = slot->position, .leader_epoch = slot->leader_epoch};
+}
+
 static bool is_included(const struct rg__slot *slot, bool due)
 {
 	return slot->position >= 0 && (!due || slot->position != slot->committed);
@@ -51,15 +69,14 @@ rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms,
 	for (size_t i = 0; i < owned->count; i++)
 		count += is_included(&owned->slots[i], due);
 	if (!count)
-		return RG_OK;
+		return due ? RG_OK : wait_for_others(consumer, timeout_ms, error);
 	if (!(commit = rg__commit_new(count, consumer->generation, consumer->member_id)))
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	for (size_t i = 0; i < owned->count; i++) {
 		const struct rg__slot *slot = &owned->slots[i];
 
 		if (is_included(slot, due))
-			commit->entries[used++] =
-				(struct rg__commit_entry){.at = slot->at, .epoch = slot->epoch, .offset = slot->position};
+			commit->entries[used++] = rg__commit_entry_of(slot);
 	}
 	err = send_and_wait(consumer, commit, timeout_ms, error);
 	rg__commit_free(commit);
@@ -81,6 +98,7 @@ static rg_err fill_entry(rg_consumer *consumer, rd_kafka_topic_partition_t *from
 	*entry = (struct rg__commit_entry){.at = slot->at,
 	                                   .epoch = slot->epoch,
 	                                   .offset = from->offset,
+	                                   .leader_epoch = rg__epoch_of_entry(from),
 	                                   .metadata = from->metadata,
 	                                   .metadata_len = from->metadata_size};
 	return RG_OK;
@@ -91,7 +109,8 @@ static int compare_entries(const void *a, const void *b)
 	return rg__partition_compare(&((const struct rg__commit_entry *)a)->at, &((const struct rg__commit_entry *)b)->at);
 }
 
-static rg_err fill(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, struct rg__commit *commit, rg_error *error)
+rg_err rg__commit_fill(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, struct rg__commit *commit,
+                       rg_error *error)
 {
 	for (int i = 0; i < offsets->cnt; i++) {
 		rg_err err = fill_entry(consumer, &offsets->elems[i], &commit->entries[i], error);
@@ -107,7 +126,7 @@ static rg_err fill(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offse
 	return RG_OK;
 }
 
-static void give_results(rd_kafka_topic_partition_list_t *offsets, const struct rg__commit *commit)
+void rg__commit_results(rd_kafka_topic_partition_list_t *offsets, const struct rg__commit *commit)
 {
 	for (int i = 0; i < offsets->cnt; i++) {
 		struct rg__commit_entry key = {.at = {offsets->elems[i].topic, offsets->elems[i].partition}}, *entry;
@@ -125,26 +144,35 @@ static rg_err commit_list(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 
 	if (!commit)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	err = fill(consumer, offsets, commit, error);
-	if (!err && commit->count) {
+	err = rg__commit_fill(consumer, offsets, commit, error);
+	if (!err && !commit->count) {
+		err = wait_for_others(consumer, timeout_ms, error);
+	} else if (!err) {
 		err = send_and_wait(consumer, commit, timeout_ms, error);
-		give_results(offsets, commit);
+		rg__commit_results(offsets, commit);
 	}
 	rg__commit_free(commit);
 	return err;
 }
 
+rg_err rg__may_commit(rg_consumer *consumer, const char *call, rg_error *error)
+{
+	if (consumer->closed)
+		return rg__fail(error, RG_ERR_CLOSED, "%s: the consumer is closed", call);
+	if (consumer->in_lost)
+		return rg__fail(error, RG_ERR_LOST, "%s: the partitions are lost, others may have them already", call);
+	if (consumer->seat != RG__SEAT_TAKEN)
+		return rg__fail(error, RG_ERR_STATE, "%s: the consumer is not subscribed", call);
+	return RG_OK;
+}
+
 rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms, rg_error *error)
 {
 	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
-	rg_err err;
+	rg_err err = rg__may_commit(consumer, "commit", error);
 
-	if (consumer->closed)
-		return rg__fail(error, RG_ERR_CLOSED, "commit: the consumer is closed");
-	if (consumer->in_lost)
-		return rg__fail(error, RG_ERR_LOST, "commit: the partitions are lost, others may have them already");
-	if (consumer->seat != RG__SEAT_TAKEN)
-		return rg__fail(error, RG_ERR_STATE, "commit: the consumer is not subscribed");
+	if (err)
+		return err;
 	/* Inside a callback it is poll that somebody wants back. */
 	if (!consumer->inside && rg__woken_up(consumer))
 		return rg__fail(error, RG_ERR_WOKEN, "commit: woken up before anything was sent");
@@ -155,5 +183,6 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 	else
 		err = rg__commit_positions(consumer, false, wait_ms, error);
 	consumer->wakeable = false;
+	rg__async_deliver(consumer); /* those before this one have ended before it */
 	return err;
 }

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "consumer/internal.h"
+#include "consumer/leader_epoch.h"
 
 #include <string.h>
 #include <time.h>
@@ -114,8 +115,14 @@ void rg__fetch_start(rg_consumer *consumer)
 	for (size_t i = 0; i < consumer->owned.count; i++) {
 		const struct rg__slot *slot = &consumer->owned.slots[i];
 
-		if (may_start(slot))
-			rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number)->offset = slot->start;
+		if (may_start(slot)) {
+			rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number);
+
+			at->offset = slot->start;
+			/* librdkafka notices then when the log was cut off meanwhile. */
+			if (slot->start == slot->position)
+				rg__epoch_to_entry(at, slot->leader_epoch);
+		}
 	}
 	refused = rd_kafka_incremental_assign(consumer->rk, list);
 	for (int i = 0; i < list->cnt && !refused; i++)
@@ -162,7 +169,7 @@ static void hold_back(rg_consumer *consumer, struct rg__slot *slot, int64_t offs
 	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
 }
 
-static void note_returned(rg_consumer *consumer, const struct rg__slot *slot)
+static void note_returned(rg_consumer *consumer, const struct rg__slot *slot, int32_t leader_epoch)
 {
 	struct rg__returned *last = consumer->returned + consumer->returned_count;
 
@@ -170,7 +177,7 @@ static void note_returned(rg_consumer *consumer, const struct rg__slot *slot)
 		last--;
 	else
 		consumer->returned_count++;
-	*last = (struct rg__returned){slot->at, slot->epoch, slot->next};
+	*last = (struct rg__returned){slot->at, slot->epoch, slot->next, leader_epoch};
 }
 
 /* There is room to note one more record. */
@@ -187,7 +194,7 @@ static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message
 	}
 	slot->begun = true;
 	slot->next = message->offset + 1;
-	note_returned(consumer, slot);
+	note_returned(consumer, slot, rg__epoch_of_message(message));
 	return true;
 }
 

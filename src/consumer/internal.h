@@ -44,6 +44,7 @@ struct rg__returned {
 	struct rg__partition at;
 	uint64_t epoch;
 	int64_t next; /* behind the last of the run */
+	int32_t leader_epoch; /* of it */
 };
 
 struct rg_consumer {
@@ -107,6 +108,11 @@ struct rg_consumer {
 	bool inside;  /* a callback or an assignor */
 	bool in_lost; /* on_lost */
 	bool wakeable; /* a commit that rg_consumer_wakeup() may end */
+
+	/* Asynchronous commits whose callback has not run, in the order in which they were made. */
+	struct rg__async *async_first, *async_last;
+	size_t async_count;
+	bool delivering; /* one of the callbacks runs */
 
 	atomic_llong left_poll_at; /* 0: inside poll (KIP-62) */
 	atomic_bool pending;       /* a rebalance wants poll, or is under way */
@@ -182,6 +188,17 @@ void rg__note_committed(rg_consumer *consumer, const struct rg__commit *commit);
 /* commit_api.c */
 /* What was processed; `due` leaves out what the group has already. */
 rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms, rg_error *error);
+/* Checks a list and fills the commit with it, in order. The metadata stays the list's. */
+rg_err rg__commit_fill(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, struct rg__commit *commit,
+                       rg_error *error);
+void rg__commit_results(rd_kafka_topic_partition_list_t *offsets, const struct rg__commit *commit);
+struct rg__commit_entry rg__commit_entry_of(const struct rg__slot *slot); /* its position */
+rg_err rg__may_commit(rg_consumer *consumer, const char *call, rg_error *error);
+
+/* commit_async.c */
+void rg__async_deliver(rg_consumer *consumer); /* runs the callbacks that are due */
+void rg__async_wait(rg_consumer *consumer, int64_t until_us); /* for all of them */
+void rg__async_end(rg_consumer *consumer, int64_t until_us); /* the same; those that are late end with an error */
 
 /* alive.c: max.poll.interval.ms (KIP-62) */
 bool rg__alive_init(rg_consumer *consumer); /* false: out of memory */

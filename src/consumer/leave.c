@@ -118,6 +118,7 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 
 	rg__settle(consumer);
 	err = give_up(consumer, until_us, error);
+	rg__async_end(consumer, until_us - left_ms(until_us) * INT64_C(250)); /* a quarter is for leaving */
 	rg__on_loop(consumer, rg__watch_nothing, NULL);
 	rg__topics_free(&consumer->topics);
 	rg__fetch_topics(consumer);

@@ -122,14 +122,33 @@ static struct rg__offsets_fetch_entry *entry_of(struct rg__offsets_fetch *fetch,
 	return NULL;
 }
 
-static void file_partition(struct rg__offsets_fetch *fetch, struct rg__bytes topic, int32_t number, int64_t offset, int16_t err)
+/* What a partition was answered, in either shape. */
+struct found {
+	int32_t number;
+	int64_t offset;
+	int32_t leader_epoch;
+	struct rg__bytes metadata;
+	int16_t err;
+};
+
+static void file_partition(struct rg__offsets_fetch *fetch, struct rg__bytes topic, const struct found *found)
 {
-	struct rg__offsets_fetch_entry *entry = entry_of(fetch, topic, number);
+	struct rg__offsets_fetch_entry *entry = entry_of(fetch, topic, found->number);
+	const char *copy = NULL;
 
 	if (!entry)
 		return;
-	entry->err = err;
-	entry->offset = offset >= 0 ? offset : RG__NO_OFFSET;
+	entry->err = found->err;
+	entry->offset = found->offset >= 0 ? found->offset : RG__NO_OFFSET;
+	entry->leader_epoch = found->leader_epoch;
+	entry->metadata = RG__NULL_BYTES;
+	if (!fetch->wants_metadata || !found->metadata.len)
+		return;
+	copy = rg__arena_copy(&fetch->arena, (const char *)found->metadata.data, found->metadata.len);
+	if (copy)
+		entry->metadata = (struct rg__bytes){(const uint8_t *)copy, found->metadata.len};
+	else
+		entry->err = RG_ERR_MEMORY;
 }
 
 static rg_err file_topics(struct rg__offsets_fetch *fetch, const struct rg__offset_fetch_response *body)
@@ -140,8 +159,9 @@ static rg_err file_topics(struct rg__offsets_fetch *fetch, const struct rg__offs
 		const struct rg__offset_fetch_response_topic_partition *parts = topics[t].partitions.items;
 
 		for (int32_t p = 0; p < topics[t].partitions.count; p++)
-			file_partition(fetch, topics[t].name, parts[p].partition_index, parts[p].committed_offset,
-			               parts[p].error_code);
+			file_partition(fetch, topics[t].name,
+			               &(struct found){parts[p].partition_index, parts[p].committed_offset,
+			                               parts[p].committed_leader_epoch, parts[p].metadata, parts[p].error_code});
 	}
 	return body->error_code;
 }
@@ -158,8 +178,9 @@ static rg_err file_groups(struct rg__offsets_fetch *fetch, const struct rg__offs
 		const struct rg__offset_fetch_response_group_topic_partition *parts = topics[t].partitions.items;
 
 		for (int32_t p = 0; p < topics[t].partitions.count; p++)
-			file_partition(fetch, topics[t].name, parts[p].partition_index, parts[p].committed_offset,
-			               parts[p].error_code);
+			file_partition(fetch, topics[t].name,
+			               &(struct found){parts[p].partition_index, parts[p].committed_offset,
+			                               parts[p].committed_leader_epoch, parts[p].metadata, parts[p].error_code});
 	}
 	return group->error_code;
 }

@@ -13,6 +13,8 @@ struct rg__offsets_fetch_entry {
 	struct rg__partition at;
 	uint64_t epoch;
 	int64_t offset; /* RG__NO_OFFSET: the group has none */
+	int32_t leader_epoch; /* as it was committed, -1: not known */
+	struct rg__bytes metadata; /* the same, out of the arena */
 	rg_err err;
 };
 
@@ -20,6 +22,7 @@ struct rg__offsets_fetch {
 	rg_consumer *consumer;
 	struct rg__offsets_fetch_entry *entries; /* in order */
 	size_t count;
+	bool wants_metadata;
 	struct rg__arena arena;
 	rg__request_id request; /* loop; 0: none */
 	uint32_t epoch;

@@ -70,6 +70,7 @@ void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partitio
 		.epoch = ++owned->last_epoch,
 		.start = RD_KAFKA_OFFSET_INVALID,
 		.position = RG__NO_OFFSET,
+		.leader_epoch = -1,
 		.committed = RG__NO_OFFSET,
 		.next = RG__NO_OFFSET,
 	};
@@ -80,6 +81,7 @@ void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t star
 	slot->epoch = ++owned->last_epoch;
 	slot->start = start;
 	slot->position = start >= 0 ? start : RG__NO_OFFSET;
+	slot->leader_epoch = -1;
 	slot->committed = slot->next = RG__NO_OFFSET;
 	slot->sought = slot->begun = slot->hopeless = false;
 }

@@ -16,6 +16,7 @@ struct rg__slot {
 	bool sought;             /* the offset is being fetched from the group */
 	int64_t start;           /* where to begin: absolute, or one of librdkafka's; RD_KAFKA_OFFSET_INVALID: not known yet */
 	int64_t position;        /* behind the last record that was processed, RG__NO_OFFSET: none was */
+	int32_t leader_epoch;    /* of the record before `position` (KIP-320), -1: not known */
 	int64_t committed;       /* what the group has as far as we know, RG__NO_OFFSET: not known */
 	int64_t next;            /* behind the last record that poll returned, RG__NO_OFFSET: it returned none since `start` */
 	bool paused;             /* the application wants no records of it now */

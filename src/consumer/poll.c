@@ -22,8 +22,10 @@ void rg__settle(rg_consumer *consumer)
 		const struct rg__returned *returned = &consumer->returned[i];
 		struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &returned->at, returned->epoch);
 
-		if (slot)
-			slot->position = returned->next;
+		if (!slot)
+			continue;
+		slot->position = returned->next;
+		slot->leader_epoch = returned->leader_epoch;
 	}
 	consumer->returned_count = 0;
 }
@@ -60,6 +62,8 @@ bool rg__work(rg_consumer *consumer)
 	/* Poll returns with the error first; what is left to do is not forgotten. */
 	if (consumer->error.code && news)
 		rg__news_again(consumer);
+	if (consumer->async_first)
+		rg__async_deliver(consumer);
 	rg__start_positions(consumer);
 	/* What an eager member owns is about to be given up, and has been committed: nothing may come out after that. */
 	return consumer->step == RG__STEP_PREPARE && !consumer->strategy.cooperative;

@@ -70,6 +70,7 @@ static bool take_entry(rg_consumer *consumer, const struct rg__offsets_fetch_ent
 		return false;
 	}
 	slot->start = slot->position = slot->committed = entry->offset;
+	slot->leader_epoch = entry->leader_epoch;
 	return false;
 }
 
@@ -118,7 +119,8 @@ static void ask(rg_consumer *consumer, size_t count)
 		if (!is_sought(slot))
 			continue;
 		slot->sought = true;
-		fetch->entries[used++] = (struct rg__offsets_fetch_entry){slot->at, slot->epoch, RG__NO_OFFSET, RG_OK};
+		fetch->entries[used++] =
+			(struct rg__offsets_fetch_entry){.at = slot->at, .epoch = slot->epoch, .offset = RG__NO_OFFSET};
 	}
 	consumer->offsets_fetch = fetch;
 	rg__offsets_fetch_send(fetch);
