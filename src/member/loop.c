@@ -5,6 +5,7 @@
 #include "link/uv_io.h"
 #include "member/internal.h"
 
+#include <limits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -105,6 +106,10 @@ void rg_member_wait(rg_member *member, int timeout_ms)
 		return;
 	if (timeout_ms <= 0 || member->owed_count) {
 		rg_member_dispatch(member);
+		return;
+	}
+	if (timeout_ms == INT_MAX) { /* without a limit: a timer costs a second look at the descriptors, each time */
+		uv_run(&member->loop->uv, UV_RUN_ONCE);
 		return;
 	}
 	uv_timer_init(&member->loop->uv, &limit);
