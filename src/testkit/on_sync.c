@@ -19,10 +19,14 @@ static bool contradicts(struct rg__bytes said, struct rg__bytes is)
 }
 
 static int16_t check_request(const struct rg__kit_coordinator *c, const struct rg__kit_group *group,
-			     const struct rg__sync_group_request *sync, struct rg__kit_member **ret_member)
+			     const struct rg__kit_request *request, struct rg__kit_member **ret_member)
 {
+	const struct rg__sync_group_request *sync = request->body;
 	int16_t error;
 
+	/* broker: from version 5 on it has to say so, and that is looked at first. */
+	if (request->version >= 5 && (!sync->protocol_type.data || !sync->protocol_name.data))
+		return RG__KIT_INCONSISTENT_GROUP_PROTOCOL;
 	if (!sync->group_id.len)
 		return RG__KIT_INVALID_GROUP_ID;
 	if (rg__kit_unloaded_find(c, sync->group_id))
@@ -79,7 +83,7 @@ bool rg__kit_on_sync(struct rg__kit_coordinator *c, const struct rg__kit_request
 	const struct rg__sync_group_request *sync = request->body;
 	struct rg__kit_group *group = rg__kit_group_find(c, sync->group_id);
 	struct rg__kit_member *member = NULL;
-	int16_t error = check_request(c, group, sync, &member);
+	int16_t error = check_request(c, group, request, &member);
 
 	(void)rg__kit_event(c, RG__KIT_EVENT_SYNC_RECEIVED, sync->group_id, sync->member_id, sync->generation_id);
 	if (error) {

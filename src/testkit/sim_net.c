@@ -317,6 +317,8 @@ static void stall_line(struct rg__sim_connection *connection, struct line *line,
 {
 	struct piece *piece;
 
+	if (line->stalled_until_us == INT64_MAX)
+		return; /* what stands still for ever does so */
 	line->stalled_until_us = until_us;
 	DL_FOREACH(line->pieces, piece) {
 		if (until_us == INT64_MAX)

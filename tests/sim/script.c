@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "script.h"
+
+#include "codec/api.h"
+#include "codec/join_group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Making ------------------------------------------------------------------------------------------------------------- */
+
+static uint32_t draw(struct rg__random *random, uint32_t below)
+{
+	return (uint32_t)(rg__random_next(random) >> 33) % below;
+}
+
+static int pick(struct rg__random *random, const int *from, size_t count)
+{
+	return from[draw(random, (uint32_t)count)];
+}
+#define PICK(random, ...) pick(random, (const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+static unsigned some_topics(struct rg__random *random)
+{
+	return draw(random, 3) ? 3u : 1u + draw(random, 15);
+}
+
+static void make_settings(struct sim *sim, struct rg__random *random)
+{
+	static const char *const strategies[] = {"range",  "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky",
+	                                         "sticky,range"};
+	static const char *const bootstraps[] = {"", "b1:9092", "b1:9092,b2:9092", "b1:9092,b2:9092,b3:9092"};
+
+	sim->brokers = 1 + (int)draw(random, 3);
+	sim->app_count = 1 + (int)draw(random, draw(random, 4) ? 4 : APPS);
+	sim->settings = (struct app_settings){
+		.strategy = strategies[draw(random, 6)],
+		.bootstrap = bootstraps[sim->brokers],
+		.session_ms = PICK(random, 6000, 6000, 10000),
+		.heartbeat_ms = PICK(random, 1000, 1500, 2000),
+		.max_poll_ms = PICK(random, 12000, 20000, 30000),
+		.request_ms = PICK(random, 3000, 6000),
+		.budget = PICK(random, 0, 0, 2, 20),
+	};
+}
+
+static bool starts(struct rg__random *random)
+{
+	return draw(random, 4) != 0;
+}
+
+/* Which API, and which of its errors a broker may give that can pass. */
+static void make_fault(struct rg__random *random, struct line *line, int apps)
+{
+	static const int16_t apis[] = {RG__API_FIND_COORDINATOR, RG__API_JOIN_GROUP, RG__API_JOIN_GROUP, RG__API_SYNC_GROUP,
+	                               RG__API_SYNC_GROUP,       RG__API_HEARTBEAT,  RG__API_HEARTBEAT,  RG__API_LEAVE_GROUP,
+	                               RG__API_OFFSET_COMMIT,    RG__API_OFFSET_FETCH, RG__API_METADATA};
+
+	line->act = ACT_FAULT;
+	line->a = apis[draw(random, sizeof(apis) / sizeof(apis[0]))];
+	line->b = draw(random, 3) ? -1 : (int)draw(random, (uint32_t)apps);
+	line->c = PICK(random, RG__SIM_ANSWER_ERROR, RG__SIM_ANSWER_ERROR, RG__SIM_ANSWER_ERROR, RG__SIM_DROP_BEFORE,
+	               RG__SIM_DROP_AFTER, RG__SIM_DROP_AFTER, RG__SIM_LATE, RG__SIM_GARBAGE);
+	switch (line->a) {
+	case RG__API_FIND_COORDINATOR:
+		line->d = PICK(random, 14, 15, 15, 30, -1);
+		break;
+	case RG__API_JOIN_GROUP:
+		line->d = PICK(random, 14, 15, 16, 25, 27, 22, 30, 81, -1);
+		break;
+	case RG__API_SYNC_GROUP:
+		line->d = PICK(random, 14, 15, 16, 25, 27, 22, 30, -1);
+		break;
+	case RG__API_HEARTBEAT:
+		line->d = PICK(random, 14, 15, 16, 25, 27, 22, 30, 82, -1);
+		break;
+	case RG__API_OFFSET_COMMIT:
+		line->d = PICK(random, 3, 7, 14, 15, 16, 22, 25, 27, 69, 12, -1);
+		break;
+	default:
+		line->d = PICK(random, 14, 15, 16, -1);
+		break;
+	}
+	/* The answer to a JoinGroup or SyncGroup that comes later than a third of a session may be older than the seat. */
+	if (line->c == RG__SIM_LATE)
+		line->d = PICK(random, 100, 700, 1900);
+}
+
+static void make_line(struct rg__random *random, struct line *line, const struct sim *sim)
+{
+	static const int acts[] = {ACT_START, ACT_START, ACT_LEAVE, ACT_KILL, ACT_SUBSCRIBE, ACT_REJOIN, ACT_SLOW_LISTENER,
+	                           ACT_SLOW_LISTENER, ACT_SLOW_ASSIGNOR, ACT_GAP, ACT_FAULT, ACT_FAULT, ACT_FAULT, ACT_FAULT,
+	                           ACT_FAULT, ACT_FAULT, ACT_FAULT, ACT_BREAK, ACT_BREAK, ACT_STALL, ACT_STALL, ACT_LATENCY,
+	                           ACT_STOP, ACT_MOVE, ACT_MOVE, ACT_GROW, ACT_DELETE, ACT_FOREIGN};
+	int app = (int)draw(random, (uint32_t)sim->app_count);
+
+	line->act = (enum act)acts[draw(random, sizeof(acts) / sizeof(acts[0]))];
+	line->a = app;
+	switch (line->act) {
+	case ACT_START:
+	case ACT_SUBSCRIBE:
+		line->b = (int)some_topics(random);
+		break;
+	case ACT_KILL:
+		line->b = (int)draw(random, 2);
+		break;
+	case ACT_SLOW_LISTENER:
+	case ACT_SLOW_ASSIGNOR:
+		line->b = PICK(random, 50, 800, 3000, 9000, 25000);
+		break;
+	case ACT_GAP:
+		line->b = PICK(random, 2000, 8000, 35000);
+		break;
+	case ACT_FAULT:
+		make_fault(random, line, sim->app_count);
+		break;
+	case ACT_STALL:
+		line->b = 1 + (int)draw(random, 3);
+		line->c = PICK(random, 300, 1500, 1900, -1);
+		break;
+	case ACT_LATENCY:
+		line->b = PICK(random, 100, 5000, 100000, 400000);
+		break;
+	case ACT_STOP:
+		line->a = 1 + (int)draw(random, (uint32_t)sim->brokers);
+		line->b = PICK(random, 200, 3000, 12000);
+		line->c = (int)draw(random, 2);
+		break;
+	case ACT_MOVE:
+		line->a = 1 + (int)draw(random, (uint32_t)sim->brokers);
+		line->b = draw(random, 5) != 0;
+		line->c = PICK(random, 0, 50, 2000);
+		break;
+	case ACT_GROW:
+		line->a = (int)draw(random, TOPICS);
+		line->b = 1 + (int)draw(random, 8);
+		break;
+	case ACT_DELETE:
+		line->a = (int)draw(random, TOPICS);
+		break;
+	case ACT_FOREIGN:
+		line->a = (int)draw(random, 5);
+		break;
+	default:
+		break;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct line *one = a, *two = b;
+
+	return (one->at_us > two->at_us) - (one->at_us < two->at_us);
+}
+
+void script_make(struct script *script, struct sim *sim, int64_t until_us)
+{
+	struct rg__random random = {.state = (sim->seed + 77) * UINT64_C(0xd1342543de82ef95)};
+	uint32_t span_ms = (uint32_t)((until_us - RG__SIM_START_US) / 1000);
+	int wrong;
+
+	rg__random_next(&random);
+	make_settings(sim, &random);
+	memset(script, 0, sizeof(*script));
+	for (int t = 0; t < 2; t++)
+		script->lines[script->count++] = (struct line){RG__SIM_START_US, ACT_GROW, t, 1 + (int)draw(&random, 7), 0, 0};
+	for (int i = 0; i < sim->app_count; i++)
+		if (i == 0 || starts(&random))
+			script->lines[script->count++] =
+				(struct line){RG__SIM_START_US + (int64_t)draw(&random, draw(&random, 2) ? 10 : 8000) * 1000, ACT_START, i,
+			                      (int)some_topics(&random), 0, 0};
+	wrong = 3 + (int)draw(&random, 28);
+	while (wrong-- && script->count < LINES_MAX) {
+		struct line *line = &script->lines[script->count++];
+
+		make_line(&random, line, sim);
+		line->at_us = RG__SIM_START_US + (int64_t)draw(&random, span_ms) * 1000;
+	}
+	qsort(script->lines, (size_t)script->count, sizeof(script->lines[0]), by_time);
+}
+
+/* --- Playing --------------------------------------------------------------------------------------------------------------- */
+
+static void grow(struct sim *sim, int t, int32_t partitions)
+{
+	char name[8];
+	struct rg__kit_topic *topic;
+
+	snprintf(name, sizeof(name), "t%d", t);
+	topic = rg__kit_topic_find(&sim->cluster.names, rg__bytes_of(name));
+	if (!topic && !rg__kit_topic_add(&sim->cluster.names, rg__bytes_of(name), partitions))
+		sim_broken(sim, "out of memory");
+	else if (topic && partitions > topic->partition_count)
+		topic->partition_count = partitions;
+}
+
+static void drop_topic(struct sim *sim, int t)
+{
+	char name[8];
+	struct rg__kit_topic *topic;
+
+	snprintf(name, sizeof(name), "t%d", t);
+	topic = rg__kit_topic_find(&sim->cluster.names, rg__bytes_of(name));
+	if (topic)
+		rg__kit_topic_remove(&sim->cluster.names, topic);
+	check_topic_gone(sim, t);
+}
+
+/* A member of somebody else's making. JoinGroup version 2 needs no second step; it never sends anything else. */
+static void foreign(struct sim *sim, int kind)
+{
+	static const struct rg__bytes bytes[] = {
+		{(const uint8_t *)"", 0},
+		{(const uint8_t *)"\x00\x03\x7f\xff\xff\xff", 6},
+		{(const uint8_t *)"\x00\x63\x00\x00\x00\x01\x00\x02t0\xff\xff\xff\xff\x00\x00\x00\x00tail", 22},
+		{(const uint8_t *)"\x00\x01\x00\x00\x00\x01\x00\x02t0\xff\xff\xff\xff\x00\x00\x00\x01\x00\x02t0\x00\x00\x00\x02\xff\xff\xff\xff\x00\x00\x00\x00", 34},
+		{(const uint8_t *)"\x80\x00", 2},
+	};
+	struct rg__join_group_request_protocol protocols[2];
+	struct rg__join_group_request join;
+	char names[2][32];
+	int count = 0;
+
+	rg__fields_init(&rg__join_group_request_fields, &join);
+	for (const char *at = sim->settings.strategy; at && count < 2; count++) {
+		size_t len = strcspn(at, ",");
+
+		snprintf(names[count], sizeof(names[count]), "%.*s", (int)len, at);
+		protocols[count] = (struct rg__join_group_request_protocol){rg__bytes_of(names[count]), bytes[kind]};
+		at = at[len] ? at + len + 1 : NULL;
+	}
+	join.group_id = rg__bytes_of("g");
+	join.session_timeout_ms = sim->settings.session_ms;
+	join.rebalance_timeout_ms = sim->settings.max_poll_ms;
+	join.protocol_type = rg__bytes_of("consumer");
+	join.protocols = (struct rg__array){protocols, count};
+	rg__sim_inject(&sim->cluster, RG__API_JOIN_GROUP, 2, UINT64_C(1) << 60 | sim->world.order, &join);
+}
+
+static void stall(struct sim *sim, const struct line *line)
+{
+	struct rg__sim_connection *connection = sim->apps[line->a].host.connections;
+
+	for (; connection; connection = rg__sim_connection_next(connection))
+		rg__sim_stall(connection, line->b & 1, line->b & 2,
+		              line->c < 0 ? INT64_MAX : sim->world.now_us + line->c * INT64_C(1000));
+}
+
+static void break_all(struct app *app)
+{
+	struct rg__sim_connection *connection = app->host.connections;
+
+	for (; connection; connection = rg__sim_connection_next(connection))
+		rg__sim_break(connection);
+}
+
+void script_play(struct sim *sim, const struct line *line)
+{
+	struct app *app = line->a >= 0 && line->a < APPS ? &sim->apps[line->a] : NULL;
+
+	switch (line->act) {
+	case ACT_START:
+		if (app->member)
+			app_subscribe(app, (unsigned)line->b);
+		else
+			app_start(app, (unsigned)line->b);
+		break;
+	case ACT_LEAVE:
+		app_leave(app, 3000);
+		break;
+	case ACT_KILL:
+		app_kill(app, line->b);
+		break;
+	case ACT_SUBSCRIBE:
+		app_subscribe(app, (unsigned)line->b);
+		break;
+	case ACT_REJOIN:
+		app_rejoin(app);
+		break;
+	case ACT_SLOW_LISTENER:
+		app->slow_listener_us = line->b * INT64_C(1000);
+		break;
+	case ACT_SLOW_ASSIGNOR:
+		app->slow_assignor_us = line->b * INT64_C(1000);
+		break;
+	case ACT_GAP:
+		app->gap_until_us = sim->world.now_us + line->b * INT64_C(1000);
+		break;
+	case ACT_FAULT:
+		rg__sim_fault_add(&sim->cluster, &(struct rg__sim_fault){.kind = (enum rg__sim_fault_kind)line->c,
+		                                                         .api = (int16_t)line->a,
+		                                                         .host = line->b,
+		                                                         .error = (int16_t)line->d,
+		                                                         .late_us = line->d * INT64_C(1000)});
+		break;
+	case ACT_BREAK:
+		break_all(app);
+		break;
+	case ACT_STALL:
+		stall(sim, line);
+		break;
+	case ACT_LATENCY:
+		app->host.latency_us = line->b;
+		app->host.piece_max = line->b == 100 ? 0 : 7;
+		break;
+	case ACT_STOP:
+		rg__sim_stop(&sim->cluster, line->a, line->c);
+		break;
+	case ACT_MOVE:
+		if (!line->b)
+			check_state_lost(sim);
+		rg__sim_move(&sim->cluster, line->a, line->b, line->c * INT64_C(1000));
+		break;
+	case ACT_GROW:
+		grow(sim, line->a, line->b);
+		break;
+	case ACT_DELETE:
+		drop_topic(sim, line->a);
+		break;
+	case ACT_FOREIGN:
+		foreign(sim, line->a);
+		break;
+	case ACTS:
+		break;
+	}
+}
+
+void script_print(const struct line *line, FILE *out)
+{
+	static const char *const names[ACTS] = {
+		[ACT_START] = "start process, topics",
+		[ACT_LEAVE] = "leave: process",
+		[ACT_KILL] = "kill process, with its machine",
+		[ACT_SUBSCRIBE] = "subscribe: process, topics",
+		[ACT_REJOIN] = "rejoin: process",
+		[ACT_SLOW_LISTENER] = "slow listener: process, ms",
+		[ACT_SLOW_ASSIGNOR] = "slow assignor: process, ms",
+		[ACT_GAP] = "no poll: process, ms",
+		[ACT_FAULT] = "fault: api, process, kind, error or ms",
+		[ACT_BREAK] = "break the connections of process",
+		[ACT_STALL] = "stall the connections of process, directions, ms",
+		[ACT_LATENCY] = "latency: process, us",
+		[ACT_STOP] = "stop broker, ms, silently",
+		[ACT_MOVE] = "move the coordinator to broker, state kept, loading ms",
+		[ACT_GROW] = "topic, partitions",
+		[ACT_DELETE] = "delete topic",
+		[ACT_FOREIGN] = "a foreign member with bytes of kind",
+	};
+	static const int arguments[ACTS] = {
+		[ACT_START] = 2, [ACT_LEAVE] = 1, [ACT_KILL] = 2, [ACT_SUBSCRIBE] = 2, [ACT_REJOIN] = 1, [ACT_SLOW_LISTENER] = 2,
+		[ACT_SLOW_ASSIGNOR] = 2, [ACT_GAP] = 2, [ACT_FAULT] = 4, [ACT_BREAK] = 1, [ACT_STALL] = 3, [ACT_LATENCY] = 2,
+		[ACT_STOP] = 3, [ACT_MOVE] = 3, [ACT_GROW] = 2, [ACT_DELETE] = 1, [ACT_FOREIGN] = 1,
+	};
+	const int values[] = {line->a, line->b, line->c, line->d};
+
+	fprintf(out, "%9.3f s  %s", (double)line->at_us / 1e6, names[line->act]);
+	for (int i = 0; i < arguments[line->act]; i++)
+		fprintf(out, "%s%d", i ? ", " : " ", values[i]);
+	fprintf(out, "\n");
+}
