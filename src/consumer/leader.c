@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "consumer/leader.h"
 
+#include "assign/names.h"
 #include "assign/plan.h"
 #include "assign/validate.h"
 #include "base/alloc.h"
@@ -63,24 +64,36 @@ static int compare_bytes(const void *a, const void *b)
 	return rg__bytes_compare(*(const struct rg__bytes *)a, *(const struct rg__bytes *)b);
 }
 
+/* Members mostly name the same topics: each is looked up, and only what is new is kept and sorted. */
 static bool collect_topics(struct rg__leading *leading)
 {
-	size_t most = 0, count = 0, kept = 0;
+	struct rg__names names;
+	int32_t room = 0;
 
-	for (int32_t m = 0; m < leading->member_count; m++)
-		most += (size_t)leading->members[m].topic_count;
-	leading->topics = rg__arena_calloc(&leading->arena, most, sizeof(*leading->topics));
-	if (!leading->topics || most > INT32_MAX)
+	if (!rg__names_init(&names, &leading->arena, 16))
 		return false;
 	for (int32_t m = 0; m < leading->member_count; m++)
-		for (int32_t t = 0; t < leading->members[m].topic_count; t++)
-			leading->topics[count++] = leading->members[m].topics[t];
-	if (count)
-		qsort(leading->topics, count, sizeof(*leading->topics), compare_bytes);
-	for (size_t i = 0; i < count; i++)
-		if (!kept || compare_bytes(&leading->topics[kept - 1], &leading->topics[i]) != 0)
-			leading->topics[kept++] = leading->topics[i];
-	leading->topic_count = (int32_t)kept;
+		for (int32_t t = 0; t < leading->members[m].topic_count; t++) {
+			struct rg__bytes topic = leading->members[m].topics[t];
+
+			if (rg__names_find(&names, topic) != RG__NO_NAME)
+				continue;
+			if (leading->topic_count == room) {
+				struct rg__bytes *larger = rg__arena_calloc(&leading->arena, (size_t)room * 2 + 16, sizeof(*larger));
+
+				if (!larger)
+					return false;
+				if (room)
+					memcpy(larger, leading->topics, (size_t)room * sizeof(*larger));
+				leading->topics = larger;
+				room = room * 2 + 16;
+			}
+			if (!rg__names_add(&names, topic, leading->topic_count))
+				return false;
+			leading->topics[leading->topic_count++] = topic;
+		}
+	if (leading->topic_count)
+		qsort(leading->topics, (size_t)leading->topic_count, sizeof(*leading->topics), compare_bytes);
 	return true;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times kafka-clients' own assignors on the groups that bench-assign --list names on standard input; prints lines like its.
-// See assign.sh. Time is that of the calling thread on a processor, which leaves out garbage collection.
+// Times one of kafka-clients' own assignors on one group, as a line of bench-assign --list describes it, and one event;
+// prints a line as bench-assign does. See assign.sh. Time is that of the calling thread on a processor, which leaves out
+// garbage collection.
 import java.lang.management.ManagementFactory;
 import java.util.*;
 import java.util.stream.*;
@@ -17,13 +18,8 @@ public class JavaAssign {
 	record Shape(String assignor, String pattern, int topics, int partitions, int members, boolean racks) {}
 
 	public static void main(String[] args) {
-		for (Scanner in = new Scanner(System.in); in.hasNextLine();) {
-			String[] f = in.nextLine().split("\t");
-			Shape shape = new Shape(f[0], f[1], Integer.parseInt(f[2]), Integer.parseInt(f[3]), Integer.parseInt(f[4]),
-				f[5].equals("1"));
-			for (String event : List.of("fresh", "join", "leave"))
-				measure(shape, event);
-		}
+		measure(new Shape(args[0], args[1], Integer.parseInt(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]),
+			args[5].equals("1")), args[6]);
 	}
 
 	static AbstractPartitionAssignor assignor(String name) {

@@ -14,7 +14,14 @@ def read(path):
     with open(path, encoding="utf-8") as file:
         for line in file:
             who, assignor, pattern, partitions, members, event, ms, mib = line.rstrip("\n").split("\t")
-            yield who, assignor, pattern, int(partitions), int(members), event, float(ms), mib
+            # ">60000": it was ended then
+            yield who, assignor, pattern, int(partitions), int(members), event, ms if ms[0] == ">" else float(ms), mib
+
+
+def java(ms):
+    if ms is None:
+        return "-"
+    return f"{ms:,.0f}" if isinstance(ms, float) else f">{int(ms[1:]):,}"
 
 
 def table(lines):
@@ -30,7 +37,7 @@ def table(lines):
     for (assignor, pattern, partitions, members), row in rows.items():
         text = f"{assignor:19}{pattern:15}{partitions:>10,}{members:>8,}"
         text += "".join(f"{row['regroup', event]:>10.1f}" for event in EVENTS) + f"{row['mib']:>7.1f}"
-        text += "".join(f"{row['java', event]:>13,.0f}" if ("java", event) in row else f"{'-':>13}" for event in EVENTS)
+        text += "".join(f"{java(row.get(('java', event))):>13}" for event in EVENTS)
         print(text)
 
 
