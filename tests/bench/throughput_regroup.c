@@ -6,6 +6,7 @@
 enum { CLOSE_TIMEOUT_MS = 10000 };
 
 static rg_consumer *consumer;
+static bool many;
 
 static void set(rg_conf *conf, const char *key, const char *value)
 {
@@ -20,8 +21,7 @@ void throughput_open(const char *bootstrap, const char *group, const char *topic
 	rg_conf *conf = rg_conf_new();
 	rg_error error;
 
-	if (batch)
-		throughput_refuse("there is no call yet that returns many records");
+	many = batch;
 	if (!conf)
 		throughput_refuse("out of memory");
 	set(conf, "bootstrap.servers", bootstrap);
@@ -34,17 +34,22 @@ void throughput_open(const char *bootstrap, const char *group, const char *topic
 
 long throughput_take(void)
 {
+	rd_kafka_message_t *messages[BATCH_MAX];
 	rg_error error;
-	rd_kafka_message_t *message = rg_consumer_poll(consumer, 1000, &error);
+	size_t count;
 
+	if (many)
+		count = rg_consumer_poll_batch(consumer, messages, BATCH_MAX, 1000, &error);
+	else
+		count = (messages[0] = rg_consumer_poll(consumer, 1000, &error)) ? 1 : 0;
 	if (error.code)
 		throughput_refuse(error.text);
-	if (!message)
-		return 0;
-	if (message->err)
-		throughput_refuse(rd_kafka_message_errstr(message));
-	rd_kafka_message_destroy(message);
-	return 1;
+	for (size_t i = 0; i < count; i++) {
+		if (messages[i]->err)
+			throughput_refuse(rd_kafka_message_errstr(messages[i]));
+		rd_kafka_message_destroy(messages[i]);
+	}
+	return (long)count;
 }
 
 void throughput_close(void)
