@@ -6,6 +6,8 @@
 
 #include <limits.h>
 
+enum { MEMBER_MORE_MS = 50 };
+
 static int left_ms(int64_t until_us)
 {
 	int64_t ms = (until_us - rg__mono_us()) / 1000;
@@ -100,7 +102,9 @@ static bool wait_for_left(rg_consumer *consumer, int64_t until_us)
 
 static rg_err leave(rg_consumer *consumer, int how, const char *reason, int64_t until_us, rg_error *error)
 {
-	struct leaving leaving = {how, reason, left_ms(until_us), RG_OK};
+	int wait_ms = left_ms(until_us);
+	/* The member says RG_MEMBER_LEFT, too, when its time is up. It has a little more, so that we know the difference. */
+	struct leaving leaving = {how, reason, wait_ms < INT_MAX - MEMBER_MORE_MS ? wait_ms + MEMBER_MORE_MS : INT_MAX, RG_OK};
 
 	if (consumer->seat == RG__SEAT_TAKEN) {
 		rg__on_loop(consumer, say_leave, &leaving);
