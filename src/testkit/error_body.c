@@ -14,16 +14,11 @@ static struct rg__bytes copy(struct rg__arena *arena, struct rg__bytes view, boo
 	return (struct rg__bytes){(const uint8_t *)at, at ? view.len : 0};
 }
 
-static bool fail_join(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena, void *body)
+/* broker: where it is not the group that refuses, the member id is left out. */
+static void fail_join(const struct rg__kit_request *request, int16_t error, struct rg__join_group_response *answer)
 {
-	const struct rg__join_group_request *join = request->body;
-	struct rg__join_group_response *answer = body;
-	bool ok = true;
-
 	answer->error_code = error;
-	answer->member_id = copy(arena, join->member_id, &ok);
 	answer->protocol_name = request->version < 7 ? rg__bytes_of("") : RG__NULL_BYTES;
-	return ok;
 }
 
 static bool fail_commit(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena, void *body)
@@ -117,7 +112,7 @@ void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, s
 	rg__fields_init(api->response, body);
 	switch (request->api) {
 	case RG__API_JOIN_GROUP:
-		ok = fail_join(request, error, arena, body);
+		fail_join(request, error, body);
 		break;
 	case RG__API_SYNC_GROUP:
 		((struct rg__sync_group_response *)body)->error_code = error;

@@ -201,7 +201,7 @@ bool rg__kit_on_join(struct rg__kit_coordinator *c, const struct rg__kit_request
 	if (!error && !group && known)
 		error = RG__KIT_UNKNOWN_MEMBER_ID;
 	if (error) {
-		refuse(c, group, request, join->member_id, error);
+		refuse(c, group, request, error == RG__KIT_LOAD_IN_PROGRESS ? rg__bytes_of("") : join->member_id, error);
 		return true;
 	}
 	if (!group) {

@@ -6,15 +6,31 @@
 #include "codec/sync_group.h"
 
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { PATIENCE_MS = 20000 };
+
+/* Not Check's own, so that programs outside of it can use this file. */
+static void must(bool ok, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void must(bool ok, const char *format, ...)
+{
+	va_list args;
+
+	if (ok)
+		return;
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	abort();
+}
 
 static int try_connect(int port)
 {
@@ -22,7 +38,7 @@ static int try_connect(int port)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	ck_assert_int_ge(fd, 0);
+	must(fd >= 0, "no socket: %s", strerror(errno));
 	if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	close(fd);
@@ -41,7 +57,7 @@ bool can_connect(int port)
 void client_open(struct client *client, int port)
 {
 	*client = (struct client){.fd = try_connect(port)};
-	ck_assert_int_ge(client->fd, 0);
+	must(client->fd >= 0, "nobody listens at port %d", port);
 }
 
 void client_close(struct client *client)
@@ -54,7 +70,7 @@ void client_close(struct client *client)
 
 void client_send_bytes(struct client *client, const void *bytes, size_t len)
 {
-	ck_assert_int_eq(send(client->fd, bytes, len, MSG_NOSIGNAL), (ssize_t)len);
+	must(send(client->fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len, "sending: %s", strerror(errno));
 }
 
 void client_send(struct client *client, int api_key, int version, const void *body)
@@ -62,8 +78,8 @@ void client_send(struct client *client, int api_key, int version, const void *bo
 	struct rg__buf out = {0};
 	struct rg__codec_error error;
 
-	ck_assert(rg__encode_request(rg__api_by_key(api_key), version, ++client->correlation_id, rg__bytes_of("by-hand"),
-				     body, &out, &error));
+	must(rg__encode_request(rg__api_by_key(api_key), version, ++client->correlation_id, rg__bytes_of("by-hand"), body,
+				&out, &error), "a request that cannot be encoded: %s", error.what);
 	client_send_bytes(client, out.data, out.len);
 	rg__buf_free(&out);
 }
@@ -74,8 +90,8 @@ static bool receive(struct client *client)
 	struct pollfd ready = {.fd = client->fd, .events = POLLIN};
 	ssize_t got;
 
-	ck_assert_msg(poll(&ready, 1, PATIENCE_MS) == 1, "no answer in %d ms", PATIENCE_MS);
-	ck_assert(rg__buf_reserve(&client->in, 65536));
+	must(poll(&ready, 1, PATIENCE_MS) == 1, "no answer in %d ms", PATIENCE_MS);
+	must(rg__buf_reserve(&client->in, 65536), "out of memory");
 	got = recv(client->fd, client->in.data + client->in.len, 65536, 0);
 	if (got <= 0)
 		return false;
@@ -94,22 +110,23 @@ const void *client_hear(struct client *client, int api_key, int version, int32_t
 	char text[RG__CODEC_TEXT_MAX];
 
 	for (;;) {
-		ck_assert(rg__frame_next(rg__buf_view(&client->in), RG__FRAME_LIMIT_DEFAULT, &frame, &used, &error));
+		must(rg__frame_next(rg__buf_view(&client->in), RG__FRAME_LIMIT_DEFAULT, &frame, &used, &error), "no frame: %s",
+		     error.what);
 		if (frame.data)
 			break;
-		ck_assert_msg(receive(client), "the connection ended instead of an answer to %s", api->name);
+		must(receive(client), "the connection ended instead of an answer to %s", api->name);
 	}
 	client->frame.len = 0;
-	ck_assert(rg__buf_append(&client->frame, frame.data, frame.len));
+	must(rg__buf_append(&client->frame, frame.data, frame.len), "out of memory");
 	rg__buf_consume(&client->in, used);
 	rg__arena_clear(&client->arena);
 	body = rg__arena_calloc(&client->arena, 1, api->response->size);
-	ck_assert_ptr_nonnull(body);
+	must(body != NULL, "out of memory");
 	if (!rg__decode_response(api, version, rg__buf_view(&client->frame), &client->arena, &answered, body, &error)) {
 		rg__codec_error_text(&error, text, sizeof(text));
-		ck_abort_msg("%s", text);
+		must(false, "%s", text);
 	}
-	ck_assert_int_eq(answered, correlation_id);
+	must(answered == correlation_id, "an answer to request %d instead of %d", (int)answered, (int)correlation_id);
 	return body;
 }
 
@@ -128,7 +145,7 @@ bool client_silent(struct client *client, int ms)
 
 void client_hears_end(struct client *client)
 {
-	ck_assert_msg(!receive(client), "an answer came instead of the end");
+	must(!receive(client), "an answer came instead of the end");
 }
 
 void seat_open(struct seat *seat, int port)
@@ -178,7 +195,7 @@ void seat_join(struct seat *seat, const char *group)
 	seat_hear_join(seat, seat_send_join(seat, group));
 	if (seat->error == 79)
 		seat_hear_join(seat, seat_send_join(seat, group));
-	ck_assert_int_eq(seat->error, 0);
+	must(!seat->error, "JoinGroup was answered %d", seat->error);
 }
 
 int32_t seat_send_sync(struct seat *seat, const char *group, const char *assignment)

@@ -2,7 +2,8 @@
 #ifndef TESTS_TESTKIT_CLIENT_H
 #define TESTS_TESTKIT_CLIENT_H
 
-/* A client by hand: a socket, the codec, and deadlines. What goes wrong fails the test. */
+/* A client by hand: a socket, the codec, and deadlines. What goes wrong ends the program with a word on
+ * stderr, which fails the test. */
 
 #include "codec/frame.h"
 

@@ -143,6 +143,11 @@ START_TEST(a_sync_must_fit_the_group)
 	saw("m1 < SyncGroup 23\n");
 	sync_with(m1, 1, "consumer", "roundrobin");
 	saw("m1 < SyncGroup 23\n");
+	/* broker: both have to be said, in the version that can. */
+	sync_with(m1, 1, "consumer", NULL);
+	saw("m1 < SyncGroup 23\n");
+	sync_with(m1, 1, NULL, "range");
+	saw("m1 < SyncGroup 23\n");
 	sync_with(m1, 1, "consumer", "range");
 	saw("m1 < SyncGroup 'p0'\n");
 	leave(m1);

@@ -186,7 +186,7 @@ static void sync_full(struct actor *a, int32_t generation, const char *type, con
 	request.group_instance_id = rg__bytes_of(a->instance_id);
 	request.protocol_type = rg__bytes_of(type);
 	request.protocol_name = rg__bytes_of(protocol);
-	step_of(a, RG__API_SYNC_GROUP, 5, &request);
+	step_of(a, RG__API_SYNC_GROUP, type || protocol ? 5 : 3, &request);
 }
 
 void sync_plan(struct actor *a, const char *plan)

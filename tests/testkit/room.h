@@ -47,8 +47,8 @@ struct actor *static_actor(const char *name, const char *instance_id);
 /* Requests. Each is one step at the present time. */
 void join(struct actor *a);
 void join_twice(struct actor *a);                   /* the two steps of KIP-394; says nothing about the 79 */
-void sync_plan(struct actor *a, const char *plan);  /* "m1=p0 m2=p1"; "": none */
-void sync_with(struct actor *a, int32_t generation, const char *type, const char *protocol);
+void sync_plan(struct actor *a, const char *plan);  /* v3; "m1=p0 m2=p1"; "": none */
+void sync_with(struct actor *a, int32_t generation, const char *type, const char *protocol); /* v5; NULL, NULL: v3 */
 void heartbeat(struct actor *a);
 void leave(struct actor *a);
 /* Entries are "member", "member/instance" or "/instance". */
