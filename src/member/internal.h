@@ -21,8 +21,10 @@ struct rg__kept {
 	struct rg__message *message;
 	struct rg__arena arena;
 	rg_member_info *infos; /* sorted by member id, each id once */
-	struct rg__bytes *ids; /* the same order: as they came, for SyncGroup */
 	size_t count;
+	/* As they came, for SyncGroup: those of infos in the same order, then those that no C string holds. */
+	struct rg__bytes *ids;
+	size_t id_count;
 };
 
 /* What the application is owed: made into an rg_member_event when it is taken, so that an event cannot get lost for want

@@ -4,6 +4,7 @@
 #include "member/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static int by_member_id(const void *a, const void *b)
 {
@@ -22,12 +23,27 @@ static const char *text_of(struct rg__arena *arena, struct rg__bytes view, bool 
 	return copy;
 }
 
-/* Sorted, and each id once: a broker that lists a member twice (franz-go 1348) must not make two of it. */
+static bool is_text(struct rg__bytes id)
+{
+	return !memchr(id.data, '\0', id.len);
+}
+
+static void show(rg_member_info *info, struct rg__arena *arena, const struct rg__join_group_response_member *from, bool *ok)
+{
+	info->member_id = text_of(arena, from->member_id, ok);
+	info->instance_id = text_of(arena, from->group_instance_id, ok);
+	info->metadata = (rg_bytes){from->metadata.data, from->metadata.len};
+}
+
+/* Sorted, and each id once: a broker that lists a member twice (franz-go 1348) must not make two of it. A member
+ * whose id has a NUL byte (a hostile client.id becomes part of it) would share its name with others: it is not
+ * shown, and stays in the plan with nothing. */
 static bool list_members(struct rg__kept *kept, const struct rg__join_group_response *body, const struct rg__log *log)
 {
 	size_t count = body->members.count > 0 ? (size_t)body->members.count : 0;
 	const struct rg__join_group_response_member *members = body->members.items;
 	const struct rg__join_group_response_member **order = rg__arena_calloc(&kept->arena, count, sizeof(void *));
+	size_t unique = 0;
 	bool ok = order;
 
 	kept->infos = rg__arena_calloc(&kept->arena, count, sizeof(*kept->infos));
@@ -37,20 +53,23 @@ static bool list_members(struct rg__kept *kept, const struct rg__join_group_resp
 	for (size_t i = 0; i < count; i++)
 		order[i] = &members[i];
 	qsort(order, count, sizeof(void *), by_member_id);
-	for (size_t i = 0; ok && i < count; i++) {
-		const struct rg__join_group_response_member *from = order[i];
-		rg_member_info *info = &kept->infos[kept->count];
-
-		if (i && rg__bytes_equal(from->member_id, order[i - 1]->member_id)) {
-			rg__log(log, RG__LOG_WARNING, "JOIN", "the group lists member %.*s twice; once is enough",
-			        (int)from->member_id.len, (const char *)from->member_id.data);
-			continue;
+	for (size_t i = 0; i < count; i++)
+		if (!unique || !rg__bytes_equal(order[i]->member_id, order[unique - 1]->member_id))
+			order[unique++] = order[i];
+	if (unique < count)
+		rg__log(log, RG__LOG_WARNING, "JOIN", "the group lists %zu members twice; once is enough", count - unique);
+	for (size_t i = 0; ok && i < unique; i++)
+		if (is_text(order[i]->member_id)) {
+			show(&kept->infos[kept->count], &kept->arena, order[i], &ok);
+			kept->ids[kept->count++] = order[i]->member_id;
 		}
-		info->member_id = text_of(&kept->arena, from->member_id, &ok);
-		info->instance_id = text_of(&kept->arena, from->group_instance_id, &ok);
-		info->metadata = (rg_bytes){from->metadata.data, from->metadata.len};
-		kept->ids[kept->count++] = from->member_id;
-	}
+	kept->id_count = kept->count;
+	for (size_t i = 0; i < unique; i++)
+		if (!is_text(order[i]->member_id))
+			kept->ids[kept->id_count++] = order[i]->member_id;
+	if (kept->id_count > kept->count)
+		rg__log(log, RG__LOG_WARNING, "JOIN", "the group has %zu members with a NUL byte in their ids; they get nothing",
+		        kept->id_count - kept->count);
 	return ok;
 }
 

@@ -74,11 +74,11 @@ static rg_err make_plan(rg_member *member, const rg_member_share *shares, size_t
                         struct rg__sync_group_request_assignment **ret_plan)
 {
 	const struct rg__kept *group = member->group;
-	struct rg__sync_group_request_assignment *plan = rg__arena_calloc(arena, group->count, sizeof(*plan));
+	struct rg__sync_group_request_assignment *plan = rg__arena_calloc(arena, group->id_count, sizeof(*plan));
 
 	if (!plan)
 		return RG_ERR_MEMORY;
-	for (size_t i = 0; i < group->count; i++)
+	for (size_t i = 0; i < group->id_count; i++)
 		plan[i].member_id = group->ids[i];
 	for (size_t i = 0; i < count; i++) {
 		const rg_member_info *info =
@@ -92,7 +92,7 @@ static rg_err make_plan(rg_member *member, const rg_member_share *shares, size_t
 		if (!entry->assignment.data)
 			return RG_ERR_MEMORY;
 	}
-	for (size_t i = 0; i < group->count; i++)
+	for (size_t i = 0; i < group->id_count; i++)
 		if (!plan[i].assignment.data)
 			plan[i].assignment = rg__bytes_of("");
 	*ret_plan = plan;
@@ -115,7 +115,7 @@ rg_err rg_member_assigned(rg_member *member, uint32_t ticket, const rg_member_sh
 	rg__arena_clear(&member->plan_arena);
 	member->plan_arena = arena;
 	member->plan = plan;
-	member->plan_count = member->group->count;
+	member->plan_count = member->group->id_count;
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_ASSIGNED, .attempt = ticket});
 	return RG_OK;
 }

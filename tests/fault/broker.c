@@ -10,7 +10,6 @@
 #include "codec/sync_group.h"
 
 #include <check.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { RIVAL = 1000000, BODY_ROOM = 512, RIVAL_BEATS_US = 1000000 };
@@ -74,7 +73,7 @@ static void ask_as_rival(struct broker *broker, int16_t api, int16_t version, co
 {
 	struct rg__kit_request request = {.connection = RIVAL,
 	                                  .correlation_id = ++broker->rival_correlation_id,
-	                                  .client_id = rg__bytes_of("rival"),
+	                                  .client_id = broker->rival.client_id,
 	                                  .api = api,
 	                                  .version = version,
 	                                  .body = body};
@@ -91,7 +90,7 @@ static void rival_join(struct broker *broker)
 	request.group_id = rg__bytes_of("g");
 	request.session_timeout_ms = 10000;
 	request.rebalance_timeout_ms = 20000;
-	request.member_id = rg__bytes_of(broker->rival.id);
+	request.member_id = broker->rival.id;
 	request.protocol_type = rg__bytes_of("consumer");
 	request.protocols = (struct rg__array){&protocol, 1};
 	broker->rival.stable = false;
@@ -105,11 +104,11 @@ static void rival_joined(struct broker *broker, const struct rg__join_group_resp
 	struct rg__sync_group_request request;
 	struct rival *rival = &broker->rival;
 
+	ck_assert_uint_le(answer->member_id.len, sizeof(rival->id_room));
+	memcpy(rival->id_room, answer->member_id.data, answer->member_id.len);
+	rival->id = (struct rg__bytes){rival->id_room, answer->member_id.len};
 	if (answer->error_code != 0 && answer->error_code != 79)
-		rival->id[0] = '\0';
-	else
-		snprintf(rival->id, sizeof(rival->id), "%.*s", (int)answer->member_id.len,
-		         (const char *)answer->member_id.data);
+		rival->id.len = 0;
 	if (answer->error_code) {
 		rival_join(broker);
 		return;
@@ -123,7 +122,9 @@ static void rival_joined(struct broker *broker, const struct rg__join_group_resp
 	request.assignments = (struct rg__array){assignments, rival->leads ? answer->members.count : 0};
 	request.group_id = rg__bytes_of("g");
 	request.generation_id = rival->generation;
-	request.member_id = rg__bytes_of(rival->id);
+	request.member_id = rival->id;
+	request.protocol_type = answer->protocol_type;
+	request.protocol_name = answer->protocol_name;
 	ask_as_rival(broker, RG__API_SYNC_GROUP, 5, &request);
 }
 
@@ -135,12 +136,14 @@ static void rival_hears(struct broker *broker, const struct rg__kit_answer *answ
 
 	if (!rival->joins)
 		return;
-	if (answer->api == RG__API_JOIN_GROUP)
+	if (answer->api == RG__API_JOIN_GROUP) {
 		rival_joined(broker, answer->body);
-	else if (answer->api == RG__API_SYNC_GROUP && !sync->error_code)
+	} else if (answer->api == RG__API_SYNC_GROUP && !sync->error_code) {
 		rival->stable = true;
-	else if (answer->api == RG__API_SYNC_GROUP || (answer->api == RG__API_HEARTBEAT && beat->error_code))
+		rival->assignment_len = sync->assignment.len;
+	} else if (answer->api == RG__API_SYNC_GROUP || (answer->api == RG__API_HEARTBEAT && beat->error_code)) {
 		rival_join(broker);
+	}
 }
 
 static void rival_beats(struct broker *broker)
@@ -150,7 +153,7 @@ static void rival_beats(struct broker *broker)
 	rg__fields_init(&rg__heartbeat_request_fields, &request);
 	request.group_id = rg__bytes_of("g");
 	request.generation_id = broker->rival.generation;
-	request.member_id = rg__bytes_of(broker->rival.id);
+	request.member_id = broker->rival.id;
 	broker->rival.beats_at_us = broker->sim->now_us + RIVAL_BEATS_US;
 	ask_as_rival(broker, RG__API_HEARTBEAT, 4, &request);
 }
@@ -333,9 +336,14 @@ void broker_end(struct broker *broker)
 
 void broker_rival_joins(struct broker *broker)
 {
+	broker_rival_joins_as(broker, rg__bytes_of("rival"));
+}
+
+void broker_rival_joins_as(struct broker *broker, struct rg__bytes client_id)
+{
 	long countdown = rg__alloc_fail_after(0);
 
-	broker->rival = (struct rival){.joins = true, .generation = -1};
+	broker->rival = (struct rival){.joins = true, .client_id = client_id, .id = rg__bytes_of(""), .generation = -1};
 	rival_join(broker);
 	rg__alloc_fail_after(countdown);
 }
@@ -348,7 +356,7 @@ void broker_rival_leaves(struct broker *broker)
 
 	rg__fields_init(&rg__leave_group_request_fields, &request);
 	rg__fields_init(&rg__leave_group_request_member_fields, &member);
-	member.member_id = rg__bytes_of(broker->rival.id);
+	member.member_id = broker->rival.id;
 	request.group_id = rg__bytes_of("g");
 	request.members = (struct rg__array){&member, 1};
 	broker->rival.joins = false;

@@ -20,9 +20,12 @@ struct broker_line { /* all connections together */
 
 struct rival {
 	bool joins;     /* it has joined and wants to stay */
-	char id[128];
+	struct rg__bytes client_id; /* becomes part of its id */
+	struct rg__bytes id;        /* in id_room */
+	uint8_t id_room[128];
 	int32_t generation; /* -1: no part of one */
 	bool leads, stable;
+	size_t assignment_len;
 	int64_t beats_at_us;
 };
 
@@ -48,6 +51,7 @@ void broker_begin(struct broker *broker, struct sim *sim);
 void broker_end(struct broker *broker);
 
 void broker_rival_joins(struct broker *broker);
+void broker_rival_joins_as(struct broker *broker, struct rg__bytes client_id);
 void broker_rival_leaves(struct broker *broker);
 
 #endif

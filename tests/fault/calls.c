@@ -210,6 +210,34 @@ START_TEST(answering_assign)
 }
 END_TEST
 
+/* A client.id with a NUL byte makes an id that no C string holds, and that may read like another's. The leader lists the
+ * member, as it must, and gives it nothing. */
+START_TEST(a_member_that_cannot_be_shown)
+{
+	static const uint8_t client_id[] = {'x', '\0', 'y'};
+	rg_member_event *event;
+
+	broker_rival_joins_as(&seat.broker, (struct rg__bytes){client_id, sizeof(client_id)});
+	ck_assert_int_eq(seat_join(&seat), RG_OK);
+	seat_until(&seat, seat_is_stable, WITHIN_MS, "the member is in"); /* following the rival */
+	ck_assert(seat.broker.rival.leads);
+	broker_rival_leaves(&seat.broker);
+	seat_pass(&seat, 8000);
+	broker_rival_joins_as(&seat.broker, (struct rg__bytes){client_id, sizeof(client_id)});
+	for (int i = 0; !seat.broker.rival.stable; i++) {
+		ck_assert_int_lt(i, 100);
+		seat_pass(&seat, 200);
+	}
+	ck_assert(!seat.broker.rival.leads);
+	ck_assert_uint_eq(seat.broker.rival.assignment_len, 0);
+	seat_until(&seat, seat_is_stable, WITHIN_MS, "the member leads");
+	ck_assert_str_eq(seat.assignment, "share");
+	event = rg_member_next(seat.member);
+	ck_assert_ptr_null(event);
+	ck_assert_int_eq(seat.error_count, 0);
+}
+END_TEST
+
 /* The error comes back in the words it was given, and the rebalance goes on after retry. */
 START_TEST(an_assignor_that_fails)
 {
@@ -339,6 +367,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, leaving_and_rejoining);
 	tcase_add_test(tcase, answering_prepare);
 	tcase_add_test(tcase, answering_assign);
+	tcase_add_test(tcase, a_member_that_cannot_be_shown);
 	tcase_add_test(tcase, an_assignor_that_fails);
 	tcase_add_test(tcase, requests_of_offsets);
 	tcase_add_test(tcase, taking_events);

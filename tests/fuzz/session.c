@@ -72,12 +72,7 @@ static void assign(struct session *session, const rg_member_event *event)
 	}
 	for (size_t i = 0; i < count; i++)
 		shares[i] = (rg_member_share){event->members[i].member_id, {"share", how & 2 ? 0 : 5}};
-	/* Ids that end at the same NUL byte are one to an application in C. */
-	rg_err err = rg_member_assigned(session->member, event->ticket, shares, count);
-
-	require(err == RG_OK || err == RG_ERR_INVALID, "a plan for everybody is taken or refused");
-	if (err)
-		rg_member_assign_failed(session->member, event->ticket, RG_ERR_BAD_PLAN, "ids that are not");
+	require(rg_member_assigned(session->member, event->ticket, shares, count) == RG_OK, "a plan for everybody is taken");
 }
 
 static void answer_ask(struct session *session, uint32_t ticket)
