@@ -174,7 +174,7 @@ static bool check_group(const struct rd_kafka_group_list *list, const char *grou
 {
 	const struct rd_kafka_group_info *info = list->groups;
 
-	if (list->group_cnt < 1)
+	if (list->group_cnt < 1 || !strcmp(info->state, "Dead")) /* what a broker calls a group that it does not know */
 		return model_fail(error, "there is no group %s", group);
 	if (info->err)
 		return model_fail(error, "group %s: %s", group, rd_kafka_err2str(info->err));

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""regroup-plan --live on a real broker: it sees what there is, and what it foretells is what happens."""
+import json
+import subprocess
+import sys
+
+from harness import Cases, Kafka, Kcat, Ours, all_of, program, scratch, settled, unique
+
+ASSIGNOR = "cooperative-sticky"
+
+
+def plan(kafka, group, *options, code=0):
+	done = subprocess.run([program("regroup-plan"), "--live", "-b", kafka.bootstrap, "-g", group, *options],
+		capture_output=True, text=True, timeout=40)
+	assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+	return json.loads(done.stdout) if code == 0 else done.stderr
+
+
+def told(shares):
+	"""{member: {topic: [partition]}} -> the same as a list of sets, without ids."""
+	return sorted(sorted((t, p) for t, parts in share.items() for p in parts) for share in shares.values())
+
+
+def sees_a_group_as_it_is(kafka):
+	folder, group, topics = scratch(), unique("plan"), {kafka.topic(6): 6, kafka.topic(4): 4}
+	m1 = Ours(kafka, folder, "m1", group, list(topics), ASSIGNOR)
+	m1.wait_for("complete")
+	Kcat(kafka, folder, "k1", group, list(topics), ASSIGNOR)
+	shares = settled(kafka, group, 2, all_of(topics), ASSIGNOR)
+	generation = m1.count("complete")
+	seen = plan(kafka, group)
+	assert (seen["assignor"], seen["moves"], seen["withheld"]) == (ASSIGNOR, [], {}), seen
+	assert told(seen["assignments"]) == sorted(map(sorted, shares.values())), f"{seen}\n{shares}"
+	assert m1.count("complete") == generation, "the group noticed"
+
+
+def foretells_what_a_newcomer_does(kafka):
+	folder, group, topics = scratch(), unique("plan"), {kafka.topic(7): 7, kafka.topic(4): 4}
+	for name in ("m1", "m2"):
+		Ours(kafka, folder, name, group, list(topics), ASSIGNOR).wait_for("complete")
+	before = settled(kafka, group, 2, all_of(topics), ASSIGNOR)
+	moves = {(move["topic"], move["partition"]) for move in plan(kafka, group, "--add-member", "1")["moves"]}
+	assert len(moves) == 3, moves
+	Ours(kafka, folder, "m3", group, list(topics), ASSIGNOR)
+	after = settled(kafka, group, 3, all_of(topics), ASSIGNOR)
+	assert after["m3"] == moves, f"foretold {moves}, before {before}, after {after}"
+
+
+def says_why_not(kafka):
+	said = plan(kafka, "nowhere", code=1)
+	assert said == "regroup-plan: there is no group nowhere\n", said
+
+
+def main():
+	report = Cases()
+	with Kafka() as kafka:
+		for case in (sees_a_group_as_it_is, foretells_what_a_newcomer_does, says_why_not):
+			report.case(case.__name__, case, kafka)
+	return report.finish()
+
+
+if __name__ == "__main__":
+	sys.exit(main())
