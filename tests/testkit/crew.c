@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "crew.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +127,8 @@ static void on_assigned(rg_consumer *consumer, rd_kafka_topic_partition_list_t *
 
 rg_listener crew_listener = {sizeof(rg_listener), on_join_prepare, on_revoked, on_lost, on_join_complete, on_assigned};
 
+static pthread_mutex_t warning_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void on_log(void *user, int level, const char *facility, const char *line)
 {
 	struct actor *actor = user;
@@ -134,7 +137,9 @@ static void on_log(void *user, int level, const char *facility, const char *line
 		fprintf(stderr, "%s %d %s: %s\n", actor->name, level, facility, line);
 	if (level > 4)
 		return;
+	pthread_mutex_lock(&warning_lock);
 	snprintf(actor->warning, sizeof(actor->warning), "%s: %s", facility, line);
+	pthread_mutex_unlock(&warning_lock);
 	atomic_fetch_add(&actor->warnings, 1);
 }
 
@@ -146,6 +151,26 @@ static void on_event(void *user, const char *json)
 		fprintf(stderr, "%s %s\n", actor->name, json);
 	if (strstr(json, "\"heartbeat_received\"") && !strstr(json, "\"error\""))
 		atomic_fetch_add(&actor->beats, 1);
+}
+
+bool warned(const struct actor *actor, const char *text)
+{
+	bool found;
+
+	pthread_mutex_lock(&warning_lock);
+	found = strstr(actor->warning, text) != NULL;
+	pthread_mutex_unlock(&warning_lock);
+	return found;
+}
+
+bool warned_exactly(const struct actor *actor, const char *text)
+{
+	bool same;
+
+	pthread_mutex_lock(&warning_lock);
+	same = !strcmp(actor->warning, text);
+	pthread_mutex_unlock(&warning_lock);
+	return same;
 }
 
 bool seen(const struct actor *actor, const char *text)
@@ -204,8 +229,10 @@ void crew_cluster(const char *topics, int brokers)
 void crew_end(void)
 {
 	for (int i = 0; i < CREW_MAX; i++) {
-		if (crew[i] && crew[i]->consumer)
+		if (crew[i]) {
 			rg_consumer_free(crew[i]->consumer);
+			crew[i]->consumer = NULL;
+		}
 		crew[i] = NULL;
 	}
 	rg_testkit_free(kit);
@@ -253,7 +280,7 @@ void crew_open(struct actor *actor, const char *name, rg_conf *conf)
 	OK(rg_consumer_new(&actor->consumer, conf, &error));
 	rg_conf_free(conf);
 	for (int i = 0; i < CREW_MAX; i++)
-		if (!crew[i]) {
+		if (!crew[i] || crew[i] == actor) {
 			crew[i] = actor;
 			return;
 		}

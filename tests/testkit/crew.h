@@ -32,7 +32,7 @@ struct actor {
 	int nameless;    /* generations without a member id or a protocol */
 	bool owns[64];   /* of topic "t", by the callbacks */
 	atomic_int warnings; /* log lines of level 4 and worse */
-	char warning[512];   /* the last of them */
+	char warning[512];   /* the last of them; other threads write it: see warned() */
 	atomic_int beats;    /* heartbeats answered well */
 };
 
@@ -68,6 +68,8 @@ void crew_turn(struct actor *const *actors);
 void crew_too_late(const char *condition, struct actor *const *actors);
 void crew_poll_for(int ms, struct actor *const *actors);
 
+bool warned(const struct actor *actor, const char *text);
+bool warned_exactly(const struct actor *actor, const char *text);
 bool seen(const struct actor *actor, const char *text);  /* somewhere in what it saw */
 int count_of(const struct actor *actor, const char *word);
 bool alternates(const struct actor *actor); /* prepare and complete */
