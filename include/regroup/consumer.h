@@ -152,6 +152,29 @@ RG_API int rg_consumer_rebalance_pending(const rg_consumer *consumer);
 /** What the member owns, sorted. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer);
 
+/** What the member subscribes to, as names with the partition RD_KAFKA_PARTITION_UA, sorted; empty: it does not. Free with
+ * rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
+RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *consumer);
+
+/** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms` (-1:
+ * without end); errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and, where
+ * librdkafka has it, leader epoch of each entry, and its `err`. RG_OK; RG_ERR_INVALID: no list, or a partition twice;
+ * RG_ERR_STATE: not subscribed; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number. */
+RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, int timeout_ms,
+                                    rg_error *error);
+
+/** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1: without
+ * end) when that is the committed offset or the beginning and not known yet; not inside a listener. RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT;
+ * RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at the end and no record has come;
+ * RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or Kafka's number. */
+RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
+                                   int timeout_ms, rg_error *error);
+
+/** How many offsets an owned partition is behind its end, as the last fetch saw that; when none has, or the partition is
+ * paused, its leader is asked, which takes up to `timeout_ms`. Errors are those of rg_consumer_position(). */
+RG_API rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag, int timeout_ms,
+                              rg_error *error);
+
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
  * statistics, watermarks); its group calls are refused or have no effect. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-static rd_kafka_resp_err_t kafka_error(rg_err err)
+rd_kafka_resp_err_t rg__kafka_error(rg_err err)
 {
 	switch (err) {
 	case RG_ERR_TIMED_OUT:
@@ -88,7 +88,7 @@ static rg_err fill_entry(rg_consumer *consumer, rd_kafka_topic_partition_t *from
 	const struct rg__slot *slot = rg__owned_find(&consumer->owned, from->topic, from->partition);
 
 	if (!slot) {
-		from->err = kafka_error(RG_ERR_NOT_OWNED);
+		from->err = rg__kafka_error(RG_ERR_NOT_OWNED);
 		return rg__fail(error, RG_ERR_NOT_OWNED, "commit: %s [%d] is not owned by this consumer", from->topic,
 		                (int)from->partition);
 	}
@@ -133,7 +133,7 @@ void rg__commit_results(rd_kafka_topic_partition_list_t *offsets, const struct r
 
 		entry = bsearch(&key, commit->entries, commit->count, sizeof(key), compare_entries);
 		if (entry)
-			offsets->elems[i].err = kafka_error(entry->err);
+			offsets->elems[i].err = rg__kafka_error(entry->err);
 	}
 }
 

@@ -160,18 +160,6 @@ rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, s
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */
 
-rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer)
-{
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)consumer->owned.count);
-
-	for (size_t i = 0; list && i < consumer->owned.count; i++) {
-		const struct rg__slot *slot = &consumer->owned.slots[i];
-
-		rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number);
-	}
-	return list;
-}
-
 rd_kafka_t *rg_consumer_handle(rg_consumer *consumer)
 {
 	return consumer->rk;

@@ -186,6 +186,7 @@ void rg__auto_commit_drop(rg_consumer *consumer);
 void rg__note_committed(rg_consumer *consumer, const struct rg__commit *commit);
 
 /* commit_api.c */
+rd_kafka_resp_err_t rg__kafka_error(rg_err err); /* for the `err` of an entry */
 /* What was processed; `due` leaves out what the group has already. */
 rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms, rg_error *error);
 /* Checks a list and fills the commit with it, in order. The metadata stays the list's. */
