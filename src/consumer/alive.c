@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* KIP-62: a member whose application does not poll for max.poll.interval.ms gives its seat up. Poll only writes down when it
- * was left; the loop looks at that no more often than the interval may end. */
+/* KIP-62: a member whose application does not poll for max.poll.interval.ms gives its seat up. Poll only writes down
+ * when it was left; the loop looks at that no more often than the interval may end. */
 #include "consumer/internal.h"
 
 static void look_again_in(rg_consumer *consumer, int64_t us)

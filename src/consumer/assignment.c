@@ -52,7 +52,8 @@ rg_err rg__assignment_read(rg_bytes bytes, const struct rg__topics *topics, stru
 		rg__codec_error_text(&refused, text, sizeof(text));
 		return rg__fail(error, refused.out_of_memory ? RG_ERR_MEMORY : RG_ERR_PROTOCOL, "the leader's assignment: %s", text);
 	}
-	partitions.items = rg__arena_calloc(arena, count_partitions(&assignment.assigned_partitions), sizeof(*partitions.items));
+	partitions.items = rg__arena_calloc(arena, count_partitions(&assignment.assigned_partitions),
+	                                    sizeof(*partitions.items));
 	if (!partitions.items)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	collect(&assignment.assigned_partitions, topics, &partitions, &dropped);
@@ -63,7 +64,8 @@ rg_err rg__assignment_read(rg_bytes bytes, const struct rg__topics *topics, stru
 	return RG_OK;
 }
 
-bool rg__assignment_view(const struct rg__partitions *partitions, struct rg__arena *arena, rg_assignment *ret_assignment)
+bool rg__assignment_view(const struct rg__partitions *partitions, struct rg__arena *arena,
+                         rg_assignment *ret_assignment)
 {
 	const char **topics = rg__arena_calloc(arena, partitions->count, sizeof(*topics));
 	const int32_t **lists = rg__arena_calloc(arena, partitions->count, sizeof(*lists));

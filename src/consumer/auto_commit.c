@@ -71,8 +71,8 @@ void rg__note_committed(rg_consumer *consumer, const struct rg__commit *commit)
 	}
 }
 
-/* Nobody waits for it: what the membership makes of an error comes from the member; what only the application can mend is
- * told; the rest may go better next time. */
+/* Nobody waits for it: what the membership makes of an error comes from the member; what only the application can
+ * mend is told; the rest may go better next time. */
 static void tell_failure(rg_consumer *consumer, const rg_error *error)
 {
 	const struct rg__reaction *reaction = rg__react(RG__REQUEST_OFFSET_COMMIT, error->code);

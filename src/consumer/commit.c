@@ -207,7 +207,7 @@ static struct rg__commit_entry *entry_of(struct rg__commit *commit, struct rg__b
 	return NULL;
 }
 
-/* Which of two errors says more: one that concerns the membership or the coordinator before one of a partition alone. */
+/* Which of two errors says more: one that concerns the membership or the coordinator before one of a partition. */
 static rg_err weightier(rg_err a, rg_err b)
 {
 	const struct rg__reaction *reaction = rg__react(RG__REQUEST_OFFSET_COMMIT, b);
@@ -264,7 +264,8 @@ static void again_later(rg_consumer *consumer, const rg_error *error)
 	struct rg__committer *committer = &consumer->committer;
 	const struct rg__settings *settings = &consumer->conf->settings;
 	int64_t now_us = rg__mono_us();
-	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
+	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000),
+	                               settings->retry_backoff_max_ms * INT64_C(1000),
 	                               committer->failures++, &committer->random);
 
 	if (now_us + pause_us < committer->first->ends_at) {

@@ -2,8 +2,8 @@
 #ifndef RG__CONSUMER_COMMIT_H
 #define RG__CONSUMER_COMMIT_H
 
-/* Commits, over the connection to the coordinator, with member id and generation. One at a time, in the order in which they
- * were asked for, so that no commit overtakes another. */
+/* Commits, over the connection to the coordinator, with member id and generation. One at a time, in the order in
+ * which they were asked for, so that no commit overtakes another. */
 
 #include "base/backoff.h"
 #include "consumer/ownership.h"

@@ -2,8 +2,9 @@
 #ifndef RG__CONSUMER_HINT_H
 #define RG__CONSUMER_HINT_H
 
-/* The group's size, which a leader tells all members in the userdata of their assignments, so that each can work out how
- * often to beat. Only with assignors of the library's: the userdata of others is theirs. Members of other makes ignore it. */
+/* The group's size, which a leader tells all members in the userdata of their assignments, so that each can work out
+ * how often to beat. Only with assignors of the library's: the userdata of others is theirs. Members of other makes
+ * ignore it. */
 
 #include "base/bytes.h"
 

@@ -23,7 +23,8 @@ static void free_offer(struct offer *offer)
 	rg__free(offer->protocols);
 }
 
-static rg_err write_protocols(rg_consumer *consumer, const struct rg__subscriber *subscriber, bool ask, struct offer *offer,
+static rg_err write_protocols(rg_consumer *consumer, const struct rg__subscriber *subscriber, bool ask,
+                              struct offer *offer,
                               rg_error *error)
 {
 	offer->count = consumer->strategy.count;

@@ -59,7 +59,8 @@ static void refuse(rg_consumer *consumer, const rg_error *error)
 	end(consumer);
 }
 
-static void say(rg_consumer *consumer, const struct rg__lead_result *result, const struct rg__topic_input *topics, int32_t count)
+static void say(rg_consumer *consumer, const struct rg__lead_result *result, const struct rg__topic_input *topics,
+                int32_t count)
 {
 	struct rg__leading *leading = &consumer->leading;
 	struct plan plan = {

@@ -97,7 +97,8 @@ static bool collect_topics(struct rg__leading *leading)
 	return true;
 }
 
-bool rg__leading_begin(struct rg__leading *leading, const rg_member_info *infos, size_t count, const struct rg__log *log)
+bool rg__leading_begin(struct rg__leading *leading, const rg_member_info *infos, size_t count,
+                       const struct rg__log *log)
 {
 	*leading = (struct rg__leading){.infos = infos, .member_count = (int32_t)count};
 	leading->members = rg__arena_calloc(&leading->arena, count, sizeof(*leading->members));
@@ -126,8 +127,8 @@ static bool claims(const rg_group_member *member, rg_group_partition partition)
 	return false;
 }
 
-/* KIP-429: a cooperative member goes on with what it owns until it has been told not to, so what moves must be left out of
- * the plan for one round. Checked for assignors that are not ours; ours do it by construction. */
+/* KIP-429: a cooperative member goes on with what it owns until it has been told not to, so what moves must be left
+ * out of the plan for one round. Checked for assignors that are not ours; ours do it by construction. */
 static rg_err check_cooperative(const struct rg_plan *plan, const rg_assignor *assignor, rg_error *error)
 {
 	const rg_group *group = plan->group;
@@ -178,7 +179,8 @@ static bool encode_share(struct rg__leading *leading, const struct rg_plan *plan
 
 /* One share for every member, also for those that get nothing: a broker gives a member that is left out zero bytes,
  * which other clients refuse. */
-static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *view, const struct rg_plan *plan, bool hint,
+static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *view, const struct rg_plan *plan,
+                            bool hint,
                             struct rg__lead_result *result, rg_error *error)
 {
 	uint8_t size[RG__HINT_LEN];
@@ -199,7 +201,8 @@ static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *
 	return RG_OK;
 }
 
-static rg_err run_assignor(const struct rg__listed_assignor *listed, const rg_group *group, struct rg_plan *plan, rg_error *error)
+static rg_err run_assignor(const struct rg__listed_assignor *listed, const rg_group *group, struct rg_plan *plan,
+                           rg_error *error)
 {
 	rg_error said = {0};
 	rg_err err = listed->assignor->assign(group, plan, &said, listed->user);
@@ -207,7 +210,8 @@ static rg_err run_assignor(const struct rg__listed_assignor *listed, const rg_gr
 	if (!err)
 		return RG_OK;
 	said.text[sizeof(said.text) - 1] = '\0';
-	return rg__fail(error, RG_ERR_ASSIGNOR, "assignor %s: %s (%s)", listed->assignor->name, said.text[0] ? said.text : "failed",
+	return rg__fail(error, RG_ERR_ASSIGNOR, "assignor %s: %s (%s)", listed->assignor->name,
+	                said.text[0] ? said.text : "failed",
 	                rg_err_name(err));
 }
 

@@ -27,9 +27,10 @@ struct rg__lead_result {
 	int32_t topics;
 };
 
-/* Reads the subscriptions. A member whose bytes are no subscription is logged, and gets nothing. `infos` must outlive it.
- * False: out of memory. */
-bool rg__leading_begin(struct rg__leading *leading, const rg_member_info *infos, size_t count, const struct rg__log *log);
+/* Reads the subscriptions. A member whose bytes are no subscription is logged, and gets nothing. `infos` must
+ * outlive it. False: out of memory. */
+bool rg__leading_begin(struct rg__leading *leading, const rg_member_info *infos, size_t count,
+                       const struct rg__log *log);
 void rg__leading_end(struct rg__leading *leading);
 
 /* Runs the assignor on the topics that exist, checks its plan and encodes a share for every member. RG_OK;

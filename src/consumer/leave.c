@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rg_consumer_unsubscribe, rg_consumer_close, rg_consumer_free: giving everything up, in every state and in bounded time. */
+/* rg_consumer_unsubscribe, rg_consumer_close, rg_consumer_free: giving everything up in every state, in bounded time. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "consumer/internal.h"

@@ -75,9 +75,10 @@ void rg__call_lost(rg_consumer *consumer, const struct rg__partitions *partition
 	}
 }
 
-/* Where the application wants to begin. Positions of its own choice only: what else librdkafka has names for (the stored
- * offset) is what it gets without choosing. */
-static void take_start(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *list, const struct rg__partition *at)
+/* Where the application wants to begin. Positions of its own choice only: what else librdkafka has names for (the
+ * stored offset) is what it gets without choosing. */
+static void take_start(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *list,
+                       const struct rg__partition *at)
 {
 	const rd_kafka_topic_partition_t *wish = rd_kafka_topic_partition_list_find(
 		(rd_kafka_topic_partition_list_t *)list, at->topic, at->number);

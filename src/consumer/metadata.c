@@ -50,7 +50,8 @@ static bool any_rack(const struct rg__metadata_response *body)
 
 /* The racks of each partition's replicas. Partitions come in any order, and a hostile answer has wrong numbers. */
 static const struct rg__racks_input *read_racks(const struct rg__metadata_response *body,
-                                                const struct rg__metadata_response_topic *topic, struct rg__arena *arena)
+                                                const struct rg__metadata_response_topic *topic,
+                                                struct rg__arena *arena)
 {
 	const struct rg__metadata_response_topic_partition *partitions = topic->partitions.items;
 	struct rg__racks_input *racks = rg__arena_calloc(arena, (size_t)topic->partitions.count, sizeof(*racks));
@@ -110,7 +111,8 @@ static void ask(rg_consumer *consumer, struct rg__metadata_job *job);
 static void again_later(rg_consumer *consumer, struct rg__metadata_job *job, const char *why)
 {
 	const struct rg__settings *settings = &consumer->conf->settings;
-	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
+	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000),
+	                               settings->retry_backoff_max_ms * INT64_C(1000),
 	                               job->failures++, &consumer->committer.random);
 
 	rg__log(&consumer->log, RG__LOG_WARNING, "METADATA", "the leader needs the group's topics: %s", why);
@@ -138,7 +140,8 @@ static void ask(rg_consumer *consumer, struct rg__metadata_job *job)
 	struct rg__call call = {.api_key = RG__API_METADATA, .timeout_ms = -1, .done = answered, .user = job};
 
 	rg__arena_clear(&job->arena);
-	call.body = rg__metadata_request(job->names, job->count, consumer->conf->settings.allow_auto_create_topics, &job->arena);
+	call.body = rg__metadata_request(job->names, job->count, consumer->conf->settings.allow_auto_create_topics,
+	                                 &job->arena);
 	if (!call.body || rg__cluster_request(rg__member_cluster(consumer->member), &call, &job->request))
 		again_later(consumer, job, "the request could not be queued");
 }

@@ -2,7 +2,7 @@
 #ifndef RG__CONSUMER_OFFSETS_FETCH_H
 #define RG__CONSUMER_OFFSETS_FETCH_H
 
-/* Asks the group where to begin: one OffsetFetch, one answer. Whether to ask again is the application's side's decision. */
+/* Asks the group where to begin: one OffsetFetch, one answer. Whether to ask again is decided by who asked. */
 
 #include "consumer/ownership.h"
 #include "member/member.h"

@@ -101,7 +101,7 @@ static struct rg__partitions room_for(rg_consumer *consumer, size_t count)
 
 /* --- RG_MEMBER_PREPARE, RG_MEMBER_LOST ---------------------------------------------------------------------------- */
 
-/* Without an answer the member waits, so a failure is told and the answer tried again when the application polls again. */
+/* Without an answer the member waits, so a failure is told, and the answer tried again at the next poll. */
 static void answer(rg_consumer *consumer)
 {
 	rg_error error;

@@ -70,7 +70,8 @@ static rg_err read_list(const rg_conf *conf, struct rg__strategy *strategy, char
 		if (err)
 			return err;
 	}
-	return strategy->count ? RG_OK : rg__fail(error, RG_ERR_INVALID, "partition.assignment.strategy: no assignor is listed");
+	return strategy->count ? RG_OK : rg__fail(error, RG_ERR_INVALID,
+	                                          "partition.assignment.strategy: no assignor is listed");
 }
 
 static rg_err find_protocol(struct rg__strategy *strategy, rg_error *error)

@@ -92,7 +92,8 @@ const char *rg__topics_find(const struct rg__topics *topics, struct rg__bytes na
 
 /* --- Bytes -------------------------------------------------------------------------------------------------------- */
 
-bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg__arena *arena, struct rg__array *ret_topics)
+bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg__arena *arena,
+                             struct rg__array *ret_topics)
 {
 	struct rg__consumer_protocol_topic_partition *topics;
 	int32_t *numbers;
@@ -117,7 +118,8 @@ bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg_
 }
 
 /* Asks the assignor, again with more room while it wants more. */
-static rg_err ask_userdata(const struct rg__listed_assignor *listed, const struct rg__topics *topics, struct rg__arena *arena,
+static rg_err ask_userdata(const struct rg__listed_assignor *listed, const struct rg__topics *topics,
+                           struct rg__arena *arena,
                            struct rg__bytes *ret_userdata, rg_error *error)
 {
 	const rg_assignor *assignor = listed->assignor;
@@ -146,7 +148,8 @@ static rg_err ask_userdata(const struct rg__listed_assignor *listed, const struc
 	                assignor->name);
 }
 
-rg_err rg__subscription_write(const struct rg__subscriber *subscriber, const struct rg__listed_assignor *assignor, bool ask,
+rg_err rg__subscription_write(const struct rg__subscriber *subscriber, const struct rg__listed_assignor *assignor,
+                              bool ask,
                               struct rg__buf *out, rg_error *error)
 {
 	const struct rg__topics *topics = subscriber->topics;

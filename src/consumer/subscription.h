@@ -24,7 +24,8 @@ bool rg__topics_equal(const struct rg__topics *a, const struct rg__topics *b);
 const char *rg__topics_find(const struct rg__topics *topics, struct rg__bytes name); /* ours of that name, or NULL */
 
 /* Partitions as the consumer protocol has them, topic by topic, out of the arena. False: out of memory. */
-bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg__arena *arena, struct rg__array *ret_topics);
+bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg__arena *arena,
+                             struct rg__array *ret_topics);
 
 struct rg__subscriber {
 	const struct rg__topics *topics;
@@ -33,10 +34,11 @@ struct rg__subscriber {
 	const char *rack;                   /* KIP-881, or NULL */
 };
 
-/* Appends the metadata for JoinGroup, version 3. The same subscription gives the same bytes: a broker starts a rebalance
- * when a member's change. RG_OK; RG_ERR_ASSIGNOR: the assignor's userdata function failed; RG_ERR_MEMORY. `ask` false
- * leaves the userdata out: it is the assignor's code, which runs inside poll only. */
-rg_err rg__subscription_write(const struct rg__subscriber *subscriber, const struct rg__listed_assignor *assignor, bool ask,
+/* Appends the metadata for JoinGroup, version 3. The same subscription gives the same bytes: a broker starts a
+ * rebalance when a member's change. RG_OK; RG_ERR_ASSIGNOR: the assignor's userdata function failed; RG_ERR_MEMORY.
+ * `ask` false leaves the userdata out: it is the assignor's code, which runs inside poll only. */
+rg_err rg__subscription_write(const struct rg__subscriber *subscriber, const struct rg__listed_assignor *assignor,
+                              bool ask,
                               struct rg__buf *out, rg_error *error);
 
 #endif

@@ -184,7 +184,8 @@ static bool is_uncertain(const struct rg__metadata_response *body, const char *n
 	return true;
 }
 
-static void compare(rg_consumer *consumer, const struct rg__metadata_response *body, const struct rg__topic_input *topics,
+static void compare(rg_consumer *consumer, const struct rg__metadata_response *body,
+                    const struct rg__topic_input *topics,
                     int32_t count)
 {
 	struct rg__watch *watch = &consumer->watch;

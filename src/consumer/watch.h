@@ -2,8 +2,8 @@
 #ifndef RG__CONSUMER_WATCH_H
 #define RG__CONSUMER_WATCH_H
 
-/* Looks at topics from time to time: a leader asks for a rebalance when one of its group has grown, appeared or gone; every
- * member tells the user of subscribed topics that do not exist. All of it in the loop. */
+/* Looks at topics from time to time: a leader asks for a rebalance when one of its group has grown, appeared or
+ * gone; every member tells the user of subscribed topics that do not exist. All of it in the loop. */
 
 #include "assign/view.h"
 #include "member/member.h"

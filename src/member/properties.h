@@ -48,7 +48,7 @@ bool rg__property_print(const struct rg__property *property, const struct rg__se
 /* How librdkafka spells a value that rg__property_set has accepted. */
 const char *rg__property_rdkafka_value(const struct rg__property *property, const char *value);
 
-/* Why a property of librdkafka's is not accepted: it would have no effect here, or a wrong one. NULL: it is accepted. */
+/* Why a property of librdkafka's is not accepted: it would have no effect here, or a wrong one. NULL: it is. */
 const char *rg__property_refused(const char *name);
 
 /* Whether the value is nobody's business: neither given back nor logged. */

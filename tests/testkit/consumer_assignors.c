@@ -17,7 +17,7 @@ static void start(void)
 	crew_cluster("t:6", 1);
 }
 
-/* --- By weight: userdata is a digit, and says how many shares a member gets ------------------------------------------ */
+/* --- By weight: userdata is a digit, and says how many shares a member gets ------------------------------------- */
 
 struct weight {
 	char digit;
@@ -27,7 +27,8 @@ struct weight {
 	rg_err err;
 };
 
-static int32_t weight_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity, void *user)
+static int32_t weight_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
+                               void *user)
 {
 	struct weight *weight = user;
 
@@ -102,7 +103,7 @@ START_TEST(an_assignor_of_ones_own)
 }
 END_TEST
 
-/* --- Bad ones ------------------------------------------------------------------------------------------------------- */
+/* --- Bad ones -------------------------------------------------------------------------------------------------- */
 
 static void give_twice(const rg_group *group, rg_plan *plan)
 {
@@ -200,7 +201,7 @@ START_TEST(a_slow_assignor_does_not_stop_the_heartbeats)
 }
 END_TEST
 
-/* --- Strange members ---------------------------------------------------------------------------------------------- */
+/* --- Strange members ----------------------------------------------------------------------------------------- */
 
 static void send_garbage_join(struct client *client, const char *member_id, const char *metadata, size_t len)
 {

@@ -59,7 +59,8 @@ START_TEST(assignors_without_a_protocol_in_common)
 	rg_error error = {0};
 
 	OK(rg_conf_add_assignor(conf, &assignor, NULL, &error));
-	refused(conf, "partition.assignment.strategy: the listed assignors have no protocol in common: some can only be eager, "
+	refused(conf,
+	        "partition.assignment.strategy: the listed assignors have no protocol in common: some can only be eager, "
 	              "some only cooperative");
 	conf = crew_conf("partition.assignment.strategy", "other", NULL);
 	OK(rg_conf_add_assignor(conf, &assignor, NULL, &error));

@@ -400,8 +400,8 @@ START_TEST(automatic_commits_before_a_cooperative_revocation)
 }
 END_TEST
 
-/* scenarios F.116, bugs kafka 14024, 13310: a commit before a rebalance that gets no answer holds up neither poll nor, for
- * ever, the rebalance. */
+/* scenarios F.116, bugs kafka 14024, 13310: a commit before a rebalance that gets no answer holds up neither poll
+ * nor, for ever, the rebalance. */
 START_TEST(a_commit_without_an_answer_does_not_hold_up_poll)
 {
 	rg_error error = {0};

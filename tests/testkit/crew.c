@@ -99,7 +99,8 @@ static void on_revoked(rg_consumer *consumer, const rd_kafka_topic_partition_lis
 	nap(actor->callback_ms);
 }
 
-static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause, void *user)
+static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause,
+                    void *user)
 {
 	struct actor *actor = user;
 	char what[64];

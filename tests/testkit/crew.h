@@ -40,10 +40,10 @@ extern rg_testkit *kit;
 extern rg_listener crew_listener;
 
 void crew_cluster(const char *topics, int brokers); /* for a fixture's setup */
-void crew_end(void);                                /* for its teardown: frees consumers that are left, then the cluster */
+void crew_end(void); /* for its teardown: frees consumers that are left, then the cluster */
 
-/* A configuration for the cluster and the group "g": quick timeouts, earliest, no automatic commits. Then name, value, …,
- * NULL. */
+/* A configuration for the cluster and the group "g": quick timeouts, earliest, no automatic commits. Then name,
+ * value, …, NULL. */
 rg_conf *crew_conf(const char *first, ...);
 void crew_open(struct actor *actor, const char *name, rg_conf *conf); /* frees conf */
 void crew_subscribe(struct actor *actor, const char *topics);         /* "t,u" */
