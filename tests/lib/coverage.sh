@@ -63,6 +63,6 @@ set -- "$root" "$@"
 first=$(echo "$programs" | head -n 1)
 objects=$(echo "$programs" | sed -n '2,$s/^/-object /p')
 # shellcheck disable=SC2086
-"$cov" export -format=lcov -instr-profile "$BUILD_DIR/all.profdata" "$first" $objects -sources "$root/src" \
+"$cov" export -format=lcov -instr-profile "$BUILD_DIR/all.profdata" "$first" $objects "$root/src" \
 	>"$BUILD_DIR/coverage.lcov" 2>"$BUILD_DIR/coverage.log" || { cat "$BUILD_DIR/coverage.log"; exit 1; }
 LISTED=${LISTED:-0} python3 "$here/coverage.py" "$BUILD_DIR/coverage.lcov" "$@"
