@@ -143,6 +143,7 @@ void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitio
 
 		if (!slot || !slot->fetching)
 			continue;
+		rg__ahead_drop(&consumer->ahead, at->topic, at->number);
 		slot->fetching = false; /* whatever becomes of the call: nothing of it comes out any more */
 		rd_kafka_topic_partition_list_add(list, at->topic, at->number);
 	}
@@ -211,31 +212,54 @@ static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 	return slot && slot->fetching && !slot->closing;
 }
 
-/* One record or error of librdkafka's that concerns what is owned, or NULL: nothing within the time, or woken up. */
-rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms)
+/* Takes it over. NULL: it concerns nothing that is owned. */
+static rd_kafka_message_t *sift(rg_consumer *consumer, rd_kafka_message_t *message)
 {
-	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->rk, timeout_ms);
-
-	if (!message || (message->err ? keep_error(consumer, message) : keep_record(consumer, message)))
+	if (message->err ? keep_error(consumer, message) : keep_record(consumer, message))
 		return message;
 	rd_kafka_message_destroy(message);
 	return NULL;
 }
 
+rd_kafka_message_t *rg__fetch_ready(rg_consumer *consumer)
+{
+	rd_kafka_message_t *message;
+
+	while ((message = rg__ahead_take(&consumer->ahead)))
+		if ((message = sift(consumer, message)))
+			return message;
+	return NULL;
+}
+
+/* One record or error of librdkafka's that concerns what is owned, or NULL: nothing within the time, or woken up. */
+rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms)
+{
+	rd_kafka_message_t *message = rg__fetch_ready(consumer);
+
+	if (message)
+		return message;
+	message = rd_kafka_consumer_poll(consumer->rk, timeout_ms);
+	if (!message)
+		return NULL;
+	if (!message->err)
+		rg__ahead_fill(&consumer->ahead, consumer->queue);
+	return sift(consumer, message);
+}
+
 /* Nothing is revoked in between: all of them are of partitions that are owned when the batch is handed out. */
 size_t rg__fetch_more(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count)
 {
-	ssize_t got = count ? rd_kafka_consume_batch_queue(consumer->queue, 0, messages, count) : 0;
+	rd_kafka_message_t *message, **fresh;
 	size_t kept = 0;
+	ssize_t got;
 
-	for (ssize_t i = 0; i < got; i++) {
-		rd_kafka_message_t *message = messages[i];
-
-		if (message->err ? keep_error(consumer, message) : keep_record(consumer, message))
+	while (kept < count && (message = rg__fetch_ready(consumer)))
+		messages[kept++] = message;
+	fresh = messages + kept;
+	got = kept < count ? rd_kafka_consume_batch_queue(consumer->queue, 0, fresh, count - kept) : 0;
+	for (ssize_t i = 0; i < got; i++)
+		if ((message = sift(consumer, fresh[i])))
 			messages[kept++] = message;
-		else
-			rd_kafka_message_destroy(message);
-	}
 	return kept;
 }
 
@@ -335,6 +359,7 @@ void rg__fetch_close(rg_consumer *consumer)
 {
 	if (!consumer->rk)
 		return;
+	rg__ahead_drop(&consumer->ahead, NULL, 0); /* the handle's end would wait for them */
 	drop_handles(consumer->handles, consumer->handle_count);
 	consumer->handles = NULL;
 	consumer->handle_count = 0;

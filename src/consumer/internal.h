@@ -11,7 +11,9 @@
  * say comes as events of the member and as finished jobs, and wakes the application up. */
 
 #include "base/log.h"
+#include "consumer/ahead.h"
 #include "consumer/commit.h"
+#include "consumer/finder.h"
 #include "consumer/leader.h"
 #include "consumer/metadata.h"
 #include "consumer/offsets_fetch.h"
@@ -59,9 +61,14 @@ struct rg_consumer {
 	rd_kafka_queue_t *queue; /* its consumer queue, to wake poll up */
 	rd_kafka_topic_t **handles; /* of the subscribed topics, so that librdkafka knows their leaders early */
 	size_t handle_count;
+	struct rg__ahead ahead;
 
 	/* What the application wants. */
-	struct rg__topics topics; /* none: not subscribed */
+	struct rg__topics asked;  /* names and patterns; none: not subscribed */
+	struct rg__patterns *patterns; /* of these; NULL: none */
+	unsigned found_version;   /* of the finder's, that is in `topics`; 0: it has not looked yet */
+	int64_t found_by;         /* a rebalance waits no longer for the finder */
+	struct rg__topics topics; /* that are subscribed to now */
 	rg_listener listener;
 	void *listener_user;
 	bool closed;
@@ -122,9 +129,11 @@ struct rg_consumer {
 	struct rg__timer *poll_timer;
 	struct rg__committer committer;
 	struct rg__watch watch;
+	struct rg__finder finder;
 };
 
 int64_t rg__mono_us(void);
+int64_t rg__mono_coarse_us(void); /* some milliseconds late, and much cheaper */
 
 /* consumer.c */
 void rg__consumer_release(rg_consumer *consumer);
@@ -142,6 +151,12 @@ void rg__lose_all(rg_consumer *consumer, rg_cause cause);
 void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__forget_generation(rg_consumer *consumer);
+
+/* subscribe.c */
+void rg__take_found(rg_consumer *consumer, bool joining); /* new topics become the subscription, which `joining` tells anyway */
+void rg__look_before_join(rg_consumer *consumer);
+bool rg__is_looking(rg_consumer *consumer);
+void rg__forget_subscription(rg_consumer *consumer);
 
 /* join.c */
 rg_err rg__join(rg_consumer *consumer, rg_error *error);
@@ -161,6 +176,7 @@ void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice); /* takes both o
 void rg__fetch_topics(rg_consumer *consumer);
 void rg__fetch_start(rg_consumer *consumer);
 void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitions);
+rd_kafka_message_t *rg__fetch_ready(rg_consumer *consumer); /* one that was fetched already, or NULL */
 rd_kafka_message_t *rg__fetch_poll(rg_consumer *consumer, int timeout_ms);
 size_t rg__fetch_more(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count); /* what is there already */
 

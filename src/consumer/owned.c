@@ -102,8 +102,12 @@ void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *part
 struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int32_t number)
 {
 	struct rg__partition key = {topic, number};
-	size_t at = place_of(owned, &key);
+	size_t at = owned->found;
 
+	/* Records come in runs of one partition's. */
+	if (at < owned->count && owned->slots[at].at.number == number && !strcmp(owned->slots[at].at.topic, topic))
+		return &owned->slots[at];
+	owned->found = at = place_of(owned, &key);
 	if (at == owned->count || rg__partition_compare(&owned->slots[at].at, &key) != 0)
 		return NULL;
 	return &owned->slots[at];

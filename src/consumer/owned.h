@@ -27,6 +27,7 @@ struct rg__slot {
 struct rg__owned {
 	struct rg__slot *slots; /* in order */
 	size_t count, capacity;
+	size_t found; /* where something was found last; it may be another's place by now */
 	uint64_t last_epoch;
 	struct rg__owned_topic *topics; /* names, for as long as the consumer lives */
 };

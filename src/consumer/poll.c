@@ -145,6 +145,14 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 	}
 }
 
+/* Then a record that is here already may go out without another look around: nearly all do. */
+static bool nothing_is_due(rg_consumer *consumer, int64_t now_us)
+{
+	return !rg__any_news(consumer) && consumer->step == RG__STEP_NONE && !consumer->starting && !consumer->async_first &&
+	       !consumer->error.code && !consumer->retry && !consumer->failed && !atomic_load(&consumer->wakeup) &&
+	       now_us < consumer->auto_commit_at;
+}
+
 static bool may_poll(const rg_consumer *consumer, const char *call, rg_error *ret_error)
 {
 	if (consumer->inside)
@@ -158,11 +166,15 @@ static bool may_poll(const rg_consumer *consumer, const char *call, rg_error *re
 
 static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
-	int64_t until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
+	rd_kafka_message_t *message;
+	int64_t until_us;
 
 	if (ret_error)
 		*ret_error = (rg_error){0};
 	rg__settle(consumer);
+	if (nothing_is_due(consumer, rg__mono_coarse_us()) && (message = rg__fetch_ready(consumer)))
+		return message;
+	until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
 	atomic_store(&consumer->left_poll_at, 0);
 	if (consumer->retry) {
 		consumer->retry = false;
@@ -181,7 +193,7 @@ rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_e
 	if (!may_poll(consumer, "rg_consumer_poll", ret_error))
 		return NULL;
 	message = poll_one(consumer, timeout_ms, ret_error);
-	atomic_store(&consumer->left_poll_at, rg__mono_us());
+	atomic_store(&consumer->left_poll_at, rg__mono_coarse_us());
 	return message;
 }
 

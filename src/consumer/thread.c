@@ -24,6 +24,14 @@ int64_t rg__mono_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+int64_t rg__mono_coarse_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
 /* --- In the background -------------------------------------------------------------------------------------------- */
 
 static void run_orders(void *user)
