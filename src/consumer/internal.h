@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "consumer/ahead.h"
 #include "consumer/commit.h"
-#include "consumer/finder.h"
 #include "consumer/leader.h"
 #include "consumer/metadata.h"
 #include "consumer/offsets_fetch.h"
@@ -64,11 +63,7 @@ struct rg_consumer {
 	struct rg__ahead ahead;
 
 	/* What the application wants. */
-	struct rg__topics asked;  /* names and patterns; none: not subscribed */
-	struct rg__patterns *patterns; /* of these; NULL: none */
-	unsigned found_version;   /* of the finder's, that is in `topics`; 0: it has not looked yet */
-	int64_t found_by;         /* a rebalance waits no longer for the finder */
-	struct rg__topics topics; /* that are subscribed to now */
+	struct rg__topics topics; /* none: not subscribed */
 	rg_listener listener;
 	void *listener_user;
 	bool closed;
@@ -129,7 +124,6 @@ struct rg_consumer {
 	struct rg__timer *poll_timer;
 	struct rg__committer committer;
 	struct rg__watch watch;
-	struct rg__finder finder;
 };
 
 int64_t rg__mono_us(void);
@@ -151,12 +145,6 @@ void rg__lose_all(rg_consumer *consumer, rg_cause cause);
 void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__forget_generation(rg_consumer *consumer);
-
-/* subscribe.c */
-void rg__take_found(rg_consumer *consumer, bool joining); /* new topics become the subscription, which `joining` tells anyway */
-void rg__look_before_join(rg_consumer *consumer);
-bool rg__is_looking(rg_consumer *consumer);
-void rg__forget_subscription(rg_consumer *consumer);
 
 /* join.c */
 rg_err rg__join(rg_consumer *consumer, rg_error *error);

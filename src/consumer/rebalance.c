@@ -117,7 +117,6 @@ static void answer(rg_consumer *consumer)
 
 static void finish_prepare(rg_consumer *consumer)
 {
-	rg__take_found(consumer, true);
 	rg__call_join_prepare(consumer);
 	if (rg__event_waits(consumer, RG_MEMBER_LOST)) {
 		rg__drop_step(consumer); /* what would be given up is gone already, and that will be answered */
@@ -335,8 +334,7 @@ static void handle_left(rg_consumer *consumer)
 
 	rg__drop_step(consumer);
 	consumer->seat = RG__SEAT_NONE;
-	/* With patterns it joins when they have been looked for. */
-	if (consumer->asked.count && (!consumer->patterns || consumer->found_version) && rg__join(consumer, &error))
+	if (consumer->topics.count && rg__join(consumer, &error))
 		rg__tell(consumer, &error);
 }
 
@@ -384,7 +382,7 @@ bool rg__continue_step(rg_consumer *consumer)
 		return rg__lead_continue(consumer);
 	case RG__STEP_PREPARE:
 		/* When it is lost meanwhile nobody waits for the commit any more. */
-		if (!lost && (!rg__auto_commit_done(consumer) || rg__is_looking(consumer)))
+		if (!lost && !rg__auto_commit_done(consumer))
 			return false;
 		rg__auto_commit_drop(consumer);
 		finish_prepare(consumer);
