@@ -171,6 +171,17 @@ START_TEST(ties_are_broken_by_instance_id)
 }
 END_TEST
 
+/* The plan depends on who is in the group, not on the order in which anything is listed. */
+START_TEST(order_does_not_matter)
+{
+	static const char want[] = "c1 t1-0 t2-1 | c2 t1-1,2 | c3 t2-0,2";
+
+	both("t1:3 t2:3 | c1#1 t1,t2 owns t1-0 t2-1 | c2#1 t1 owns t1-1 | c3#1 t2,t1 owns t2-2", want);
+	both("t2:3 t1:3 | c3#1 t1,t2 owns t2-2 | c1#1 t2,t1 owns t2-1 t1-0 | c2#1 t1 owns t1-1", want);
+	both("t1:3 t2:3 | c2#1 t1 owns t1-1 | c3#1 t2,t1 owns t2-2 | c1#1 t2,t1 owns t1-0 t2-1", want);
+}
+END_TEST
+
 /* Better balanced than Java's: kafka-clients 4.1.2 leaves this group as it is, with loads of 3, 2 and 1 ("c1 a-0,1,2 | c2
  * a-3 b-0 | c3 b-1"), as no single move helps. Two do: c1 passes a partition to c2, which passes one on to c3. */
 START_TEST(chains_of_moves_are_found)
@@ -319,6 +330,7 @@ int main(void)
 	tcase_add_test(plans, racks_that_do_not_matter);
 	tcase_add_test(plans, topics_stay_spread);
 	tcase_add_test(plans, ties_are_broken_by_instance_id);
+	tcase_add_test(plans, order_does_not_matter);
 	tcase_add_test(plans, chains_of_moves_are_found);
 	tcase_add_test(plans, weighted_shares_by_capacity);
 	suite_add_tcase(suite, bytes);
