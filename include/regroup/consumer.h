@@ -61,10 +61,12 @@ typedef struct rg_listener {
  * rg_consumer_free(). */
 RG_API rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error);
 
-/** Subscribes to topics, replacing the subscription before. The list is copied; the listener (may be NULL) is
+/** Subscribes to topics, replacing the subscription before. A name that begins with '^' is a POSIX extended regular
+ * expression (as in librdkafka; "^orders-[0-9]+$"): all topics that match are subscribed to, also those that come later,
+ * and internal ones only without exclude.internal.topics. The list is copied; the listener (may be NULL) is
  * copied, `user` is handed to it. The member joins in the background; callbacks run inside poll. The same topics
- * again: nothing happens, except that the listener is replaced. RG_OK; RG_ERR_INVALID: no topics, or a bad name;
- * RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_FATAL; RG_ERR_MEMORY. */
+ * again: nothing happens, except that the listener is replaced. RG_OK; RG_ERR_INVALID: no topics, or a bad name or
+ * pattern; RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_FATAL; RG_ERR_MEMORY. */
 RG_API rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, size_t count,
                                     const rg_listener *listener, void *user, rg_error *error);
 
@@ -152,7 +154,7 @@ RG_API int rg_consumer_rebalance_pending(const rg_consumer *consumer);
 /** What the member owns, sorted. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer);
 
-/** What the member subscribes to, as names with the partition RD_KAFKA_PARTITION_UA, sorted; empty: it does not. Free with
+/** What the member subscribes to, as names (and patterns) with the partition RD_KAFKA_PARTITION_UA, sorted; empty: it does not. Free with
  * rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *consumer);
 

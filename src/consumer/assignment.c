@@ -16,13 +16,23 @@ static size_t count_partitions(const struct rg__array *array)
 	return count;
 }
 
-static void collect(const struct rg__array *array, const struct rg__topics *topics, struct rg__partitions *partitions,
-                    size_t *dropped)
+/* A topic that a pattern matches is accepted although this member has not found it yet: the leader has. */
+static const char *find_topic(const struct rg__topics *topics, struct rg__bytes name, struct rg__arena *arena)
+{
+	const char *topic = rg__topics_find(topics, name);
+
+	if (!topic && rg__patterns_match_bytes(topics->patterns, name))
+		topic = rg__arena_copy(arena, name.data, name.len);
+	return topic;
+}
+
+static void collect(const struct rg__array *array, const struct rg__topics *topics, struct rg__arena *arena,
+                    struct rg__partitions *partitions, size_t *dropped)
 {
 	const struct rg__consumer_protocol_topic_partition *from = array->items;
 
 	for (int32_t t = 0; t < array->count; t++) {
-		const char *topic = rg__topics_find(topics, from[t].topic);
+		const char *topic = find_topic(topics, from[t].topic, arena);
 
 		for (int32_t p = 0; p < from[t].partitions.count; p++) {
 			int32_t number = RG__ITEMS(int32_t, from[t].partitions)[p];
@@ -56,7 +66,7 @@ rg_err rg__assignment_read(rg_bytes bytes, const struct rg__topics *topics, stru
 	                                    sizeof(*partitions.items));
 	if (!partitions.items)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	collect(&assignment.assigned_partitions, topics, &partitions, &dropped);
+	collect(&assignment.assigned_partitions, topics, arena, &partitions, &dropped);
 	dropped += rg__partitions_sort(&partitions);
 	*ret_partitions = partitions;
 	*ret_userdata = (rg_bytes){assignment.user_data.data, assignment.user_data.len};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A consumer's life, its subscription, and what can be asked about it. */
+/* A consumer's life. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "consumer/internal.h"
@@ -15,6 +15,8 @@ void rg__consumer_release(rg_consumer *consumer)
 	rg__fetch_close(consumer);
 	rg__owned_free(&consumer->owned);
 	rg__topics_free(&consumer->topics);
+	rg__topics_free(&consumer->asked);
+	rg__patterns_free(consumer->patterns);
 	rg__strategy_free(&consumer->strategy);
 	rg_conf_free(consumer->conf);
 	rg__forget_generation(consumer);
@@ -41,7 +43,8 @@ static rg_err open_member(rg_consumer *consumer, rg_error *error)
 
 	if (err)
 		return err;
-	if (!rg__committer_init(consumer) || !rg__watch_init(consumer) || !rg__alive_init(consumer))
+	if (!rg__committer_init(consumer) || !rg__watch_init(consumer) || !rg__finder_init(consumer) ||
+	    !rg__alive_init(consumer))
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	return rg__thread_start(consumer, error);
 }
@@ -85,77 +88,12 @@ rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error
 	if (consumer->member) {
 		rg__committer_end(consumer);
 		rg__watch_end(consumer);
+		rg__finder_end(consumer);
 		rg__alive_end(consumer);
 		rg_member_free(consumer->member);
 	}
 	rg__consumer_release(consumer);
 	return err;
-}
-
-/* --- Subscription ------------------------------------------------------------------------------------------------- */
-
-static void say_changed(rg_consumer *consumer, void *unused)
-{
-	(void)unused;
-	rg_member_rejoin(consumer->member, "the subscription changed");
-}
-
-/* The rest happens in the background and in poll. */
-static rg_err change_topics(rg_consumer *consumer, struct rg__topics *topics, rg_error *error)
-{
-	struct rg__topics before = consumer->topics;
-	rg_err err = RG_OK;
-
-	consumer->topics = *topics;
-	if (consumer->seat == RG__SEAT_NONE)
-		err = rg__join(consumer, error);
-	else if (consumer->seat == RG__SEAT_TAKEN)
-		rg__on_loop(consumer, say_changed, NULL);
-	if (err) {
-		consumer->topics = before;
-		rg__topics_free(topics);
-		return err;
-	}
-	rg__topics_free(&before);
-	rg__fetch_topics(consumer);
-	return RG_OK;
-}
-
-static void set_listener(rg_consumer *consumer, const rg_listener *listener, void *user)
-{
-	rg_listener copy = {0};
-
-	if (listener)
-		memcpy(&copy, listener, listener->size < sizeof(copy) ? listener->size : sizeof(copy));
-	consumer->listener = copy;
-	consumer->listener_user = user;
-}
-
-rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, size_t count, const rg_listener *listener,
-                             void *user, rg_error *error)
-{
-	struct rg__topics copy;
-	rg_err err;
-
-	if (consumer->inside)
-		return rg__fail(error, RG_ERR_STATE, "rg_consumer_subscribe: called inside a callback");
-	if (consumer->closed)
-		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_subscribe: the consumer is closed");
-	if (consumer->failed)
-		return rg__fail(error, RG_ERR_FATAL, "rg_consumer_subscribe: the consumer has failed for good; close it");
-	if (listener && listener->size < sizeof(listener->size))
-		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_subscribe: the listener's `size` must be sizeof(rg_listener)");
-	if ((err = rg__topics_copy(&copy, topics, count, error)))
-		return err;
-	if (rg__topics_equal(&copy, &consumer->topics))
-		rg__topics_free(&copy);
-	else
-		err = change_topics(consumer, &copy, error);
-	if (err)
-		return err;
-	set_listener(consumer, listener, user);
-	atomic_store(&consumer->left_poll_at, rg__mono_us()); /* as alive as if it had polled */
-	return RG_OK;
 }
 
 /* --- Questions ---------------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "consumer/ahead.h"
 #include "consumer/commit.h"
+#include "consumer/finder.h"
 #include "consumer/leader.h"
 #include "consumer/metadata.h"
 #include "consumer/offsets_fetch.h"
@@ -63,7 +64,11 @@ struct rg_consumer {
 	struct rg__ahead ahead;
 
 	/* What the application wants. */
-	struct rg__topics topics; /* none: not subscribed */
+	struct rg__topics asked;  /* names and patterns; none: not subscribed */
+	struct rg__patterns *patterns; /* of these; NULL: none */
+	unsigned found_version;   /* of the finder's, that is in `topics`; 0: it has not looked yet */
+	int64_t found_by;         /* a rebalance waits no longer for the finder */
+	struct rg__topics topics; /* that are subscribed to now */
 	rg_listener listener;
 	void *listener_user;
 	bool closed;
@@ -124,6 +129,7 @@ struct rg_consumer {
 	struct rg__timer *poll_timer;
 	struct rg__committer committer;
 	struct rg__watch watch;
+	struct rg__finder finder;
 };
 
 int64_t rg__mono_us(void);
@@ -145,6 +151,13 @@ void rg__lose_all(rg_consumer *consumer, rg_cause cause);
 void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__mark_closing(rg_consumer *consumer, const struct rg__partitions *partitions);
 void rg__forget_generation(rg_consumer *consumer);
+
+/* subscribe.c */
+/* What was found becomes the subscription; `joining`: which the group is about to be told. */
+void rg__take_found(rg_consumer *consumer, bool joining);
+void rg__look_before_join(rg_consumer *consumer);
+bool rg__is_looking(rg_consumer *consumer);
+void rg__forget_subscription(rg_consumer *consumer);
 
 /* join.c */
 rg_err rg__join(rg_consumer *consumer, rg_error *error);

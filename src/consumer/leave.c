@@ -124,7 +124,7 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 	err = give_up(consumer, until_us, error);
 	rg__async_end(consumer, until_us - left_ms(until_us) * INT64_C(250)); /* a quarter is for leaving */
 	rg__on_loop(consumer, rg__watch_nothing, NULL);
-	rg__topics_free(&consumer->topics);
+	rg__forget_subscription(consumer);
 	rg__fetch_topics(consumer);
 	left = leave(consumer, how, reason, until_us, err ? NULL : error);
 	consumer->rebalancing = consumer->retry = false;
@@ -154,6 +154,7 @@ static void end_loop(rg_consumer *consumer, void *unused)
 	(void)unused;
 	rg__committer_end(consumer);
 	rg__watch_end(consumer);
+	rg__finder_end(consumer);
 	rg__alive_end(consumer);
 }
 

@@ -64,6 +64,8 @@ bool rg__work(rg_consumer *consumer)
 		rg__news_again(consumer);
 	if (consumer->async_first)
 		rg__async_deliver(consumer);
+	if (consumer->step == RG__STEP_NONE)
+		rg__take_found(consumer, false);
 	rg__start_positions(consumer);
 	/* What an eager member owns is about to be given up, and has been committed: nothing may come out after that. */
 	return consumer->step == RG__STEP_PREPARE && !consumer->strategy.cooperative;
@@ -112,10 +114,11 @@ static void sooner(int64_t *until_us, bool applies, int64_t at_us)
 }
 
 /* When poll must look again although nobody wakes it. */
-static int64_t next_look(const rg_consumer *consumer, int64_t until_us)
+static int64_t next_look(rg_consumer *consumer, int64_t until_us)
 {
 	sooner(&until_us, consumer->conf->settings.enable_auto_commit && consumer->owned.count, consumer->auto_commit_at);
 	sooner(&until_us, consumer->starting && !consumer->offsets_fetch, consumer->offsets_fetch_at);
+	sooner(&until_us, consumer->step == RG__STEP_PREPARE && rg__is_looking(consumer), consumer->found_by);
 	return until_us;
 }
 
@@ -137,7 +140,7 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 		if (take_error(consumer, ret_error) || rg__woken_up(consumer))
 			return NULL;
 		if (held)
-			rg__sleep(consumer, until_us);
+			rg__sleep(consumer, next_look(consumer, until_us));
 		else
 			message = rg__fetch_poll(consumer, to_ms(next_look(consumer, until_us) - now_us));
 		if (message || (now_us >= until_us && (held || !rg__any_news(consumer))))

@@ -39,10 +39,10 @@ rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer)
 
 rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *consumer)
 {
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)consumer->topics.count);
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)consumer->asked.count);
 
-	for (size_t i = 0; list && i < consumer->topics.count; i++)
-		rd_kafka_topic_partition_list_add(list, consumer->topics.items[i], RD_KAFKA_PARTITION_UA);
+	for (size_t i = 0; list && i < consumer->asked.count; i++)
+		rd_kafka_topic_partition_list_add(list, consumer->asked.items[i], RD_KAFKA_PARTITION_UA);
 	return list;
 }
 

@@ -117,6 +117,7 @@ static void answer(rg_consumer *consumer)
 
 static void finish_prepare(rg_consumer *consumer)
 {
+	rg__take_found(consumer, true);
 	rg__call_join_prepare(consumer);
 	if (rg__event_waits(consumer, RG_MEMBER_LOST)) {
 		rg__drop_step(consumer); /* what would be given up is gone already, and that will be answered */
@@ -142,6 +143,7 @@ static void prepare(rg_consumer *consumer)
 	struct rg__partitions owned;
 
 	consumer->step = RG__STEP_PREPARE;
+	rg__look_before_join(consumer);
 	consumer->given_up = room_for(consumer, consumer->owned.count);
 	if (!consumer->given_up.items || !rg__owned_list(&consumer->owned, &owned)) {
 		rg__lose_all(consumer, RG_CAUSE_FATAL); /* the safe side: nothing is kept that the group may give to others */
@@ -153,10 +155,10 @@ static void prepare(rg_consumer *consumer)
 	rg__free(owned.items);
 	/* Between this commit and the revocation no record may come out: it would be read twice. */
 	rg__mark_closing(consumer, &consumer->given_up);
-	if (consumer->given_up.count &&
-	    rg__auto_commit_before(consumer, &consumer->given_up, commit_time_ms(consumer)))
-		return;
-	finish_prepare(consumer);
+	if (consumer->given_up.count)
+		rg__auto_commit_before(consumer, &consumer->given_up, commit_time_ms(consumer));
+	if (rg__auto_commit_done(consumer) && !rg__is_looking(consumer))
+		finish_prepare(consumer);
 }
 
 /* --- RG_MEMBER_COMPLETE ------------------------------------------------------------------------------------------- */
@@ -334,7 +336,8 @@ static void handle_left(rg_consumer *consumer)
 
 	rg__drop_step(consumer);
 	consumer->seat = RG__SEAT_NONE;
-	if (consumer->topics.count && rg__join(consumer, &error))
+	/* With patterns it joins when they have been looked for. */
+	if (consumer->asked.count && (!consumer->patterns || consumer->found_version) && rg__join(consumer, &error))
 		rg__tell(consumer, &error);
 }
 
@@ -382,7 +385,7 @@ bool rg__continue_step(rg_consumer *consumer)
 		return rg__lead_continue(consumer);
 	case RG__STEP_PREPARE:
 		/* When it is lost meanwhile nobody waits for the commit any more. */
-		if (!lost && !rg__auto_commit_done(consumer))
+		if (!lost && (!rg__auto_commit_done(consumer) || rg__is_looking(consumer)))
 			return false;
 		rg__auto_commit_drop(consumer);
 		finish_prepare(consumer);

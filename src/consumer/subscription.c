@@ -27,31 +27,71 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* The names are ours already. */
+static void put_in_order(struct rg__topics *topics)
+{
+	size_t kept = 0;
+
+	if (topics->count < 2)
+		return;
+	qsort(topics->items, topics->count, sizeof(*topics->items), compare_names);
+	for (size_t i = 1; i < topics->count; i++)
+		if (strcmp(topics->items[kept], topics->items[i]) != 0)
+			topics->items[++kept] = topics->items[i];
+	topics->count = kept + 1;
+}
+
+static bool add_copy(struct rg__topics *topics, const char *name)
+{
+	const char *copy = rg__arena_copy(&topics->arena, name, strlen(name));
+
+	if (copy)
+		topics->items[topics->count++] = copy;
+	return copy != NULL;
+}
+
 rg_err rg__topics_copy(struct rg__topics *ret_topics, const char *const *names, size_t count, rg_error *error)
 {
 	struct rg__topics topics = {0};
-	size_t kept = 0;
+	bool fine;
 
 	if (!names || !count)
 		return rg__fail(error, RG_ERR_INVALID, "a subscription needs at least one topic");
 	for (size_t i = 0; i < count; i++)
-		if (!is_topic_name(names[i]))
+		if (!rg__is_pattern(names[i]) && !is_topic_name(names[i]))
 			return rg__fail(error, RG_ERR_INVALID,
 			                "\"%.249s\" is no topic's name: 1 to %d letters, digits, '.', '_' and '-'",
 			                names[i] ? names[i] : "", TOPIC_NAME_MAX);
 	topics.items = rg__arena_calloc(&topics.arena, count, sizeof(*topics.items));
-	for (size_t i = 0; topics.items && i < count; i++)
-		if (!(topics.items[i] = rg__arena_copy(&topics.arena, names[i], strlen(names[i]))))
-			topics.items = NULL;
-	if (!topics.items) {
+	fine = topics.items != NULL;
+	for (size_t i = 0; fine && i < count; i++)
+		fine = add_copy(&topics, names[i]);
+	if (!fine) {
 		rg__arena_clear(&topics.arena);
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	}
-	qsort(topics.items, count, sizeof(*topics.items), compare_names);
-	for (size_t i = 1; i < count; i++)
-		if (strcmp(topics.items[kept], topics.items[i]) != 0)
-			topics.items[++kept] = topics.items[i];
-	topics.count = kept + 1;
+	put_in_order(&topics);
+	*ret_topics = topics;
+	return RG_OK;
+}
+
+rg_err rg__topics_resolve(struct rg__topics *ret_topics, const struct rg__topics *asked, const char *const *found,
+                          size_t found_count, rg_error *error)
+{
+	struct rg__topics topics = {.patterns = asked->patterns};
+	bool fine;
+
+	topics.items = rg__arena_calloc(&topics.arena, asked->count + found_count, sizeof(*topics.items));
+	fine = topics.items != NULL;
+	for (size_t i = 0; fine && i < asked->count; i++)
+		fine = rg__is_pattern(asked->items[i]) || add_copy(&topics, asked->items[i]);
+	for (size_t i = 0; fine && i < found_count; i++)
+		fine = !is_topic_name(found[i]) || add_copy(&topics, found[i]); /* brokers may say anything */
+	if (!fine) {
+		rg__arena_clear(&topics.arena);
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	}
+	put_in_order(&topics);
 	*ret_topics = topics;
 	return RG_OK;
 }

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "codec/field.h"
 #include "consumer/ownership.h"
+#include "consumer/patterns.h"
 #include "consumer/strategy.h"
 
 /* Topic names in byte order, each once. */
@@ -15,10 +16,15 @@ struct rg__topics {
 	const char **items;
 	size_t count;
 	struct rg__arena arena;
+	const struct rg__patterns *patterns; /* whose matches are subscribed to as well; belong to somebody else; NULL: none */
 };
 
 /* Copies, checks and orders. RG_OK; RG_ERR_INVALID: none, or a name that no topic can have; RG_ERR_MEMORY. */
 rg_err rg__topics_copy(struct rg__topics *ret_topics, const char *const *names, size_t count, rg_error *error);
+/* What is subscribed to with these names, some of which may be patterns, when the patterns have found that. There may be
+ * nothing. RG_OK or RG_ERR_MEMORY. */
+rg_err rg__topics_resolve(struct rg__topics *ret_topics, const struct rg__topics *asked, const char *const *found,
+                          size_t found_count, rg_error *error);
 void rg__topics_free(struct rg__topics *topics);
 bool rg__topics_equal(const struct rg__topics *a, const struct rg__topics *b);
 const char *rg__topics_find(const struct rg__topics *topics, struct rg__bytes name); /* ours of that name, or NULL */

@@ -198,6 +198,11 @@ static void compare(rg_consumer *consumer, const struct rg__metadata_response *b
 
 		if (!now && is_uncertain(body, topic->name))
 			continue;
+		/* Missing once is no news: a broker may know less than the others for a moment. */
+		if (!now && !topic->missing && topic->partitions > 0) {
+			topic->missing = true;
+			continue;
+		}
 		topic->missing = !now;
 		tell_missing(consumer, topic);
 		if (topic->partitions == RG__PARTITIONS_UNKNOWN) {

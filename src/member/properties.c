@@ -84,6 +84,7 @@ const struct rg__property rg__properties[] = {
 	INT("receive.message.max.bytes", BOTH, 1000, INT32_MAX, "104857600", frame_limit),
 	INT("metadata.max.age.ms", BOTH, 1, 86400000, "300000", metadata_max_age_ms),
 	BOOL("allow.auto.create.topics", BOTH, "true", allow_auto_create_topics),
+	BOOL("exclude.internal.topics", OURS, "true", exclude_internal_topics),
 	STRING("group.id", BOTH, 1, STRING_MAX, NULL, group_id, NULL),
 	STRING("group.instance.id", OURS, 1, 249, NULL, group_instance_id, check_instance_id),
 	STRING("client.rack", BOTH, 0, STRING_MAX, NULL, client_rack, NULL),

@@ -22,6 +22,7 @@ struct rg__settings {
 	int32_t frame_limit; /* receive.message.max.bytes */
 	int32_t metadata_max_age_ms;
 	bool allow_auto_create_topics;
+	bool exclude_internal_topics;
 	/* Group. */
 	char *group_id;
 	char *group_instance_id; /* NULL: dynamic */

@@ -65,6 +65,7 @@ static bool add_topic(const struct rg__kit_cluster *cluster, const struct rg__ki
 	to->name = topic->name;
 	to->topic_id = topic->id;
 	to->error_code = error;
+	to->is_internal = rg__bytes_is(topic->name, "__consumer_offsets") || rg__bytes_is(topic->name, "__transaction_state");
 	return error || add_partitions(cluster, topic, arena, to);
 }
 
