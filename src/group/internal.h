@@ -43,11 +43,11 @@ struct rg__machine {
 	/* When. RG__FOREVER: not. */
 	int64_t find_at, join_at, heartbeat_at, session_ends_at, poll_ends_at;
 	int64_t heartbeat_sent_at;
+	int64_t calm_at; /* when the group was last known not to wait for our JoinGroup */
 	int64_t parked_at; /* when the last JoinGroup or SyncGroup was sent */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;
 	bool heartbeats_on;
-	bool grace_used;      /* the end of the session was put off since the coordinator last proved that it has us */
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
 	int64_t found_at; /* when the coordinator became known */
 	bool coordinator_good; /* it answered since then as a coordinator does */
@@ -71,6 +71,8 @@ void rg__set_reason(char reason[RG__REASON_MAX + 1], const char *format, ...) __
 
 /* rebalance.c */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions);
+int64_t rg__rejoin_by_us(const struct rg__machine *machine);
+void rg__forgive(struct rg__machine *machine, enum rg__request request, rg_err err);
 void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction);
 void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions);
 void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err,

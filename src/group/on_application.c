@@ -26,8 +26,8 @@ RG__HANDLER(rg__on_rejoin)
 	(void)actions;
 	if (!machine->wanted || machine->membership == RG__FAILED)
 		return;
-	if (machine->membership == RG__UNJOINED)
-		return; /* about to join anyway */
+	if (machine->membership == RG__UNJOINED && !machine->in_rebalance)
+		return; /* about to ask the application anyway */
 	machine->rejoin_wanted = true;
 	rg__set_reason(machine->wish, "%s", event->reason ? event->reason : "");
 }

@@ -27,6 +27,8 @@ RG__HANDLER(rg__on_deadline)
 	(void)event;
 	if (machine->heartbeats_on && machine->membership != RG__SYNCING && now_us >= machine->session_ends_at)
 		session_expired(machine, now_us, actions);
+	if (now_us >= rg__rejoin_by_us(machine))
+		rg__tell_lost(machine, RG__LOST_UNKNOWN_MEMBER, actions);
 	if (machine->wanted && !machine->suspended && machine->membership != RG__FAILED && now_us >= machine->poll_ends_at)
 		rg__poll_expired(machine, actions);
 }

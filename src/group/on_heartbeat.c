@@ -19,7 +19,6 @@ static void alive(struct rg__machine *machine)
 {
 	/* Counted from when it was sent: the coordinator's timer cannot have started earlier. */
 	machine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(1000);
-	machine->grace_used = false;
 	machine->heartbeat_failures = 0;
 	machine->coordinator_good = true;
 }
@@ -29,6 +28,7 @@ static void good(struct rg__machine *machine)
 	int64_t most_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 
 	alive(machine);
+	machine->calm_at = machine->heartbeat_sent_at;
 	machine->auth_reported = false;
 	if (machine->membership != RG__STABLE)
 		return;

@@ -28,8 +28,10 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 	machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
-	machine->grace_used = false;
-	machine->session_ends_at = now_us + machine->conf.session_timeout_ms * INT64_C(1000);
+	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
+	/* A JoinGroup that was parked for long leaves little of that: the first heartbeat must be in time to tell. */
+	if (machine->heartbeat_at > now_us + (machine->session_ends_at - now_us) / 2)
+		machine->heartbeat_at = now_us + (machine->session_ends_at - now_us) / 2;
 	if (machine->leader && !event->skip_assignment) {
 		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
 
@@ -51,6 +53,9 @@ RG__HANDLER(rg__on_join_answered)
 	if (err == RG_OK) {
 		err = take_identity(machine, event);
 	} else if (err == 79) { /* KIP-394 */
+		/* It belongs to every join without an id. Only one that had been given an id can make us go round. */
+		if (!machine->member_id)
+			rg__forgive(machine, RG__REQUEST_JOIN_GROUP, 79);
 		if (!event->member_id.len)
 			err = RG_ERR_PROTOCOL;
 		else if (!rg__bytes_store(event->member_id, &machine->member_id))

@@ -90,7 +90,6 @@ void rg__poll_expired(struct rg__machine *machine, struct rg__actions *actions)
 	machine->poll_ends_at = RG__FOREVER;
 	if (machine->membership == RG__LEAVING || machine->membership == RG__UNJOINED)
 		return;
-	machine->rejoin_wanted = false;
 	machine->leave_timeout_us = machine->conf.request_timeout_ms * INT64_C(1000);
 	snprintf(machine->leave_reason, sizeof(machine->leave_reason),
 	         "max.poll.interval.ms (%d ms) passed without a poll", (int)machine->conf.max_poll_interval_ms);

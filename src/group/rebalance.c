@@ -11,19 +11,19 @@ enum { REBALANCE_SLACK_MS = 5000 };
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions)
 {
 	rg__move(machine, RG__PREPARING);
+	if (machine->in_rebalance)
+		return;
 	if (machine->rejoin_wanted)
 		rg__set_reason(machine->reason, "%s", machine->wish);
 	machine->rejoin_wanted = false;
-	if (machine->in_rebalance)
-		return;
 	machine->in_rebalance = true;
 	machine->ask = rg__next_attempt(machine);
 	rg__act(actions, RG__DO_PREPARE)->attempt = machine->ask;
 }
 
-/* The JoinGroup or SyncGroup brought nothing, so heartbeats and the session count again: what is still owned must not
- * outlive the seat. As long as it was parked the coordinator kept the member, and when it stopped to we cannot know; but only
- * the first of several failures in a row may put the end off, or a broker that refuses for ever would. */
+/* The JoinGroup or SyncGroup brought nothing, so heartbeats and the session count again, from the last proof that the
+ * coordinator has us: what is still owned must not outlive the seat. If the request was parked it was kept longer; but
+ * whether it ever arrived we cannot know. */
 static void resume_heartbeats(struct rg__machine *machine, int64_t now_us)
 {
 	if (machine->generation < 0)
@@ -31,10 +31,22 @@ static void resume_heartbeats(struct rg__machine *machine, int64_t now_us)
 	if (!machine->heartbeats_on)
 		machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
 	machine->heartbeats_on = true;
-	if (machine->grace_used)
-		return;
-	machine->grace_used = true;
-	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
+}
+
+/* A group waits for the JoinGroups of its members as long as the rebalance timeout, and gives the seats of those away who did
+ * not come; that may have begun right after the last good heartbeat was sent. */
+int64_t rg__rejoin_by_us(const struct rg__machine *machine)
+{
+	if (machine->membership != RG__PREPARING || !machine->owns)
+		return RG__FOREVER;
+	return machine->calm_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
+}
+
+void rg__forgive(struct rg__machine *machine, enum rg__request request, rg_err err)
+{
+	int rows;
+
+	machine->repeats[request][rg__react(request, err) - rg__reactions(request, &rows)] = 0;
 }
 
 /* Back to Preparing inside the rebalance, after the pause that the reaction asks for. A reaction that goes on at once the
@@ -191,6 +203,7 @@ int64_t rg__machine_deadline(const struct rg__machine *machine)
 	       machine->heartbeats_on && !machine->heartbeat && machine->coordinator == RG__COORDINATOR_KNOWN,
 	       machine->heartbeat_at);
 	sooner(&deadline, machine->heartbeats_on && machine->membership != RG__SYNCING, machine->session_ends_at);
+	sooner(&deadline, true, rg__rejoin_by_us(machine));
 	sooner(&deadline, machine->wanted && !machine->suspended && machine->membership != RG__FAILED, machine->poll_ends_at);
 	return deadline;
 }
