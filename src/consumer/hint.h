@@ -2,15 +2,22 @@
 #ifndef RG__CONSUMER_HINT_H
 #define RG__CONSUMER_HINT_H
 
-/* The group's size, which a leader tells all members in the userdata of their assignments, so that each can work out
- * how often to beat. Only with assignors of the library's: the userdata of others is theirs. Members of other makes
- * ignore it. */
+/* What a leader tells each member in the userdata of its assignment: the group's size, so that it can work out how often
+ * to beat; and which topics the leader took it to subscribe to, so that it sees when it was given the assignment of a
+ * predecessor that wanted others (KIP-345). Only with assignors of the library's: the userdata of others is theirs.
+ * Members of other makes ignore it. */
 
 #include "base/bytes.h"
 
-enum { RG__HINT_LEN = 8 };
+#include <stdbool.h>
 
-void rg__hint_write(int32_t size, uint8_t ret_bytes[RG__HINT_LEN]);
-int32_t rg__hint_read(struct rg__bytes bytes); /* 0: no hint */
+enum { RG__HINT_LEN = 12 };
+
+/* A hash of topics, one after the other as they are in the subscription; begins with 0. */
+uint32_t rg__hint_mix(uint32_t hash, struct rg__bytes topic);
+
+void rg__hint_write(int32_t size, uint32_t topics, uint8_t ret_bytes[RG__HINT_LEN]);
+int32_t rg__hint_read(struct rg__bytes bytes); /* the size; 0: no hint */
+bool rg__hint_topics(struct rg__bytes bytes, uint32_t *ret_topics); /* false: no hint */
 
 #endif

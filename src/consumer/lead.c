@@ -104,7 +104,8 @@ static void run(rg_consumer *consumer, const struct rg__metadata_response *body)
 		err = rg__fail(&error, RG_ERR_MEMORY, "out of memory");
 	else {
 		consumer->inside = true;
-		err = rg__leading_plan(leading, assignor, consumer->strategy.cooperative, topics, count,
+		/* Whatever this member is itself: in the middle of a migration others may be cooperative already (KIP-429). */
+		err = rg__leading_plan(leading, assignor, assignor->assignor->protocols & RG_COOPERATIVE, topics, count,
 		                       consumer->event->generation, &result, &error);
 		consumer->inside = false;
 	}

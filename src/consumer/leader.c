@@ -177,21 +177,32 @@ static bool encode_share(struct rg__leading *leading, const struct rg_plan *plan
 	return copy != NULL;
 }
 
+static uint32_t hash_topics(const struct rg__member_input *member)
+{
+	uint32_t hash = 0;
+
+	for (int32_t t = 0; t < member->topic_count; t++)
+		hash = rg__hint_mix(hash, member->topics[t]);
+	return hash;
+}
+
 /* One share for every member, also for those that get nothing: a broker gives a member that is left out zero bytes,
  * which other clients refuse. */
 static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *view, const struct rg_plan *plan,
                             bool hint,
                             struct rg__lead_result *result, rg_error *error)
 {
-	uint8_t size[RG__HINT_LEN];
 	size_t count = (size_t)plan->group->member_count;
 
-	rg__hint_write(plan->group->member_count, size);
 	result->shares = rg__arena_calloc(&leading->arena, count, sizeof(*result->shares));
 	for (int32_t m = 0; result->shares && m < plan->group->member_count; m++) {
-		struct rg__bytes userdata = hint ? (struct rg__bytes){size, sizeof(size)} : rg__plan_userdata(plan, m);
+		int32_t source = view->sources[m];
+		uint8_t bytes[RG__HINT_LEN];
+		struct rg__bytes userdata = hint ? (struct rg__bytes){bytes, sizeof(bytes)} : rg__plan_userdata(plan, m);
 
-		result->shares[m].member_id = leading->infos[view->sources[m]].member_id;
+		if (hint)
+			rg__hint_write(plan->group->member_count, hash_topics(&leading->members[source]), bytes);
+		result->shares[m].member_id = leading->infos[source].member_id;
 		if (!encode_share(leading, plan, m, userdata, &result->shares[m].assignment))
 			result->shares = NULL;
 	}

@@ -233,7 +233,22 @@ static void take_added(rg_consumer *consumer, struct completion *completion)
 	consumer->offsets_fetch_at = 0;
 }
 
-static void finish_complete(rg_consumer *consumer)
+/* KIP-345: a static member that was restarted gets what its predecessor had, whatever it subscribes to now, and nobody is
+ * told that this has changed. What the leader took it to be is in the hint; where there is none, a topic that is not
+ * subscribed to gives it away. */
+static bool is_of_another_subscription(const rg_consumer *consumer, size_t dropped)
+{
+	uint32_t ours = 0, theirs;
+
+	for (size_t i = 0; i < consumer->topics.count; i++)
+		ours = rg__hint_mix(ours, rg__bytes_of(consumer->topics.items[i]));
+	if (rg__hint_topics((struct rg__bytes){consumer->assignment_userdata.data, consumer->assignment_userdata.len}, &theirs))
+		return ours != theirs;
+	return dropped > 0;
+}
+
+/* `stale`: the plan was made for what this member's predecessor wanted. */
+static void finish_complete(rg_consumer *consumer, bool stale)
 {
 	const struct rg__listed_assignor *assignor = rg__strategy_find(&consumer->strategy, consumer->event->protocol);
 	struct completion completion = {0};
@@ -244,6 +259,8 @@ static void finish_complete(rg_consumer *consumer)
 		rg__revoke(consumer, &consumer->revoked);
 		completion.rejoin = "gave up partitions that the new assignment takes away"; /* KIP-429: now others may get them */
 	}
+	if (stale)
+		completion.rejoin = "subscribes to other topics than the plan was made for";
 	if (assignor && assignor->builtin) {
 		completion.group_size = rg__hint_read((struct rg__bytes){userdata.data, userdata.len});
 		consumer->assignment_userdata = (rg_bytes){0};
@@ -276,7 +293,8 @@ static bool keep_names(rg_consumer *consumer)
 	return true;
 }
 
-static void read_assignment(rg_consumer *consumer)
+/* Returns how much of it is not for this member. */
+static size_t read_assignment(rg_consumer *consumer)
 {
 	rg_error error;
 	size_t dropped = 0;
@@ -297,24 +315,29 @@ static void read_assignment(rg_consumer *consumer)
 		out_of_memory(consumer, "the assignment could not be taken over");
 		rg__lose_all(consumer, RG_CAUSE_FATAL);
 		consumer->assigned.count = consumer->revoked.count = consumer->added.count = 0;
-		return;
+		return 0;
 	}
 	rg__ownership_after_join(&owned, &consumer->assigned, &consumer->revoked, &consumer->added);
 	rg__free(owned.items);
+	return dropped;
 }
 
 static void complete(rg_consumer *consumer)
 {
+	/* After the first answer it is this member itself that the leader knows. */
+	bool inherits = consumer->conf->settings.group_instance_id && consumer->generation < 0;
+	size_t dropped;
+
 	set_generation(consumer, consumer->event);
 	consumer->auto_commit_at = rg__mono_us() + consumer->conf->settings.auto_commit_interval_ms * INT64_C(1000);
 	rg__call_join_complete(consumer);
-	read_assignment(consumer);
+	dropped = read_assignment(consumer);
 	rg__mark_closing(consumer, &consumer->revoked);
 	if (consumer->revoked.count && rg__auto_commit_before(consumer, &consumer->revoked, commit_time_ms(consumer))) {
 		consumer->step = RG__STEP_REVOKE;
 		return;
 	}
-	finish_complete(consumer);
+	finish_complete(consumer, inherits && is_of_another_subscription(consumer, dropped));
 }
 
 /* --- Events ------------------------------------------------------------------------------------------------------- */
@@ -397,7 +420,7 @@ bool rg__continue_step(rg_consumer *consumer)
 		}
 		if (!rg__auto_commit_done(consumer))
 			return false;
-		finish_complete(consumer);
+		finish_complete(consumer, false);
 		break;
 	}
 	return true;

@@ -204,11 +204,11 @@ rg_err rg__subscription_write(const struct rg__subscriber *subscriber, const str
 		names[i] = rg__bytes_of(topics->items[i]);
 	subscription.topics = (struct rg__array){names, (int32_t)topics->count};
 	subscription.rack_id = rg__bytes_of(subscriber->rack);
-	if (!err && subscriber->owned) {
-		subscription.generation_id = subscriber->generation; /* KIP-792 */
-		if (!rg__partitions_by_topic(subscriber->owned, &arena, &subscription.owned_partitions))
-			err = rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	}
+	/* KIP-792. Also where nothing is owned: a coordinator rebalances for a follower only when it says something new. */
+	subscription.generation_id = subscriber->generation;
+	if (!err && subscriber->owned &&
+	    !rg__partitions_by_topic(subscriber->owned, &arena, &subscription.owned_partitions))
+		err = rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	if (!err && ask && assignor->assignor->subscription_userdata)
 		err = ask_userdata(assignor, topics, &arena, &subscription.user_data, error);
 	if (!err && !rg__subscription_encode(RG__CONSUMER_PROTOCOL_LAST, &subscription, out, &refused)) {

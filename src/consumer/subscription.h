@@ -36,7 +36,7 @@ bool rg__partitions_by_topic(const struct rg__partitions *partitions, struct rg_
 struct rg__subscriber {
 	const struct rg__topics *topics;
 	const struct rg__partitions *owned; /* NULL: an eager member, which owns nothing when it joins */
-	int32_t generation;                 /* of owned */
+	int32_t generation;                 /* the last one, -1: none */
 	const char *rack;                   /* KIP-881, or NULL */
 };
 

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cooperative protocol (KIP-429): what is kept goes on flowing, and a group can come to it from the eager one. */
+#include "crew.h"
+#include "suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PARTITIONS = 6, OFFSET_FETCH = 9, JOIN_GROUP = 11, SYNC_GROUP = 14 };
+
+static struct actor a, b, c;
+static struct actor *const everybody[] = {&a, &b, &c};
+
+static void start(void)
+{
+	memset(&a, 0, sizeof(a));
+	memset(&b, 0, sizeof(b));
+	memset(&c, 0, sizeof(c));
+	crew_cluster("t:6", 1);
+}
+
+static void join_with(struct actor *actor, const char *name, const char *assignors)
+{
+	crew_open(actor, name, crew_conf("partition.assignment.strategy", assignors, NULL));
+	crew_subscribe(actor, "t");
+}
+
+/* Looked at after every single poll of every member. */
+static bool never_two_owners(void)
+{
+	for (int partition = 0; partition < PARTITIONS; partition++) {
+		int owners = 0;
+
+		for (int i = 0; i < 3; i++)
+			owners += everybody[i]->owns[partition];
+		ck_assert_msg(owners <= 1, "partition %d has %d owners: %s | %s | %s", partition, owners, a.seen, b.seen, c.seen);
+	}
+	return true;
+}
+
+static const char *protocol_of_group(char text[512])
+{
+	char *found;
+	rg_error error = {0};
+
+	OK(rg_testkit_describe_group(kit, "g", text, 512, &error));
+	found = strstr(text, "protocol=");
+	return found ? strtok(found + strlen("protocol="), " ") : "";
+}
+
+/* --- What is kept ------------------------------------------------------------------------------------------------- */
+
+/* scenarios E.97: a rebalance that somebody else holds up costs the others no record. */
+START_TEST(records_flow_while_the_group_waits_for_a_slow_member)
+{
+	int before;
+
+	join_with(&a, "a", "cooperative-sticky");
+	crew_until(a.owned == 6, &a);
+	join_with(&b, "b", "cooperative-sticky");
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3, &a, &b);
+	join_with(&c, "c", "cooperative-sticky");
+	/* b does not poll, so that the group cannot go on; a has sent its JoinGroup. */
+	crew_until(count_of(&a, "prepare") > count_of(&a, "complete"), &a, &c);
+	before = a.records;
+	produce("t", -1, 60);
+	crew_until(a.records == before + 30, &a, &c);
+	ck_assert_int_eq(count_of(&a, "prepare"), count_of(&a, "complete") + 1); /* still under way */
+	crew_until(never_two_owners() && a.owned == 2 && b.owned == 2 && c.owned == 2, &a, &b, &c);
+	crew_until(a.records + b.records + c.records >= 60, &a, &b, &c);
+	ck_assert_int_eq(a.violations + b.violations + c.violations, 0);
+}
+END_TEST
+
+/* The same behind SyncGroup, with the leader's own partitions. */
+START_TEST(records_flow_while_the_plan_is_awaited)
+{
+	rg_error error = {0};
+	int first, second;
+
+	join_with(&a, "a", "cooperative-sticky");
+	crew_until(a.owned == 6, &a);
+	OK(rg_testkit_hold_request(kit, SYNC_GROUP, 1, false, &first, &error));
+	OK(rg_testkit_hold_request(kit, SYNC_GROUP, 2, false, &second, &error));
+	join_with(&b, "b", "cooperative-sticky");
+	while (rg_testkit_wait_held(kit, first, 5, NULL) || rg_testkit_wait_held(kit, second, 5, NULL))
+		crew_turn((struct actor *[]){&a, &b, NULL});
+	produce("t", -1, 60);
+	crew_until(a.records == 60, &a, &b);
+	ck_assert_int_eq(a.owned, 6);
+	ck_assert(!seen(&a, "revoked"));
+	OK(rg_testkit_release(kit, first, &error));
+	OK(rg_testkit_release(kit, second, &error));
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3, &a, &b);
+	ck_assert_int_eq(a.violations + b.violations, 0);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* bugs 29: a rebalance comes between, before it is known where a kept partition begins. It begins all the same, and is
+ * assigned once. */
+START_TEST(a_kept_partition_whose_offset_was_not_known_yet)
+{
+	rg_error error = {0};
+	int hold;
+
+	produce("t", -1, 60);
+	OK(rg_testkit_hold_request(kit, OFFSET_FETCH, 1, false, &hold, &error));
+	join_with(&a, "a", "cooperative-sticky");
+	crew_until(a.owned == 6, &a);
+	while (rg_testkit_wait_held(kit, hold, 5, NULL))
+		crew_turn((struct actor *[]){&a, NULL});
+	join_with(&b, "b", "cooperative-sticky");
+	crew_poll_for(50, (struct actor *[]){&a, &b, NULL});
+	ck_assert_int_eq(a.records, 0);
+	OK(rg_testkit_release(kit, hold, &error));
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3 && a.records + b.records >= 60, &a, &b);
+	ck_assert_int_eq(count_of(&a, "assigned t:"), 1);
+	ck_assert_int_eq(a.violations + b.violations, 0);
+}
+END_TEST
+
+/* --- From eager to cooperative ------------------------------------------------------------------------------------ */
+
+/* scenarios E.79, E.80: an eager member and a cooperative one in the same group, by the only assignor both have. */
+START_TEST(an_eager_member_among_cooperative_ones)
+{
+	char text[512];
+
+	join_with(&a, "a", "cooperative-sticky,range"); /* leads, eager itself */
+	crew_until(a.owned == 6, &a);
+	join_with(&b, "b", "cooperative-sticky");
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3, &a, &b);
+	ck_assert_str_eq(protocol_of_group(text), "cooperative-sticky");
+	join_with(&c, "c", "range,cooperative-sticky");
+	crew_until(never_two_owners() && a.owned == 2 && b.owned == 2 && c.owned == 2, &a, &b, &c);
+	/* b gave up one at a time, the eager one everything in each round. */
+	ck_assert(!seen(&b, "prepare, revoked"));
+	ck_assert(seen(&a, "prepare, revoked t:0,1,2,3,4,5, complete"));
+	ck_assert(alternates(&a) && alternates(&b) && alternates(&c));
+	ck_assert_int_eq(a.violations + b.violations + c.violations, 0);
+}
+END_TEST
+
+static bool shared_evenly(void)
+{
+	return never_two_owners() && a.owned == 2 && b.owned == 2 && c.owned == 2;
+}
+
+/* One member after the other is restarted with another list, while records come. */
+static void bounce(const char *assignors)
+{
+	static const char *const names[] = {"a", "b", "c"};
+
+	for (int i = 0; i < 3; i++) {
+		struct actor *actor = everybody[i];
+
+		crew_close(actor, RG_CLOSE_LEAVE);
+		produce("t", -1, 12);
+		ck_assert_int_eq(actor->violations, 0);
+		ck_assert_str_eq(actor->errors, "");
+		ck_assert(alternates(actor));
+		join_with(actor, names[i], assignors);
+		crew_until(shared_evenly(), &a, &b, &c);
+	}
+}
+
+/* Kafka's two rolling bounces: range, then both, then cooperative-sticky alone. */
+START_TEST(from_range_to_cooperative_in_two_bounces)
+{
+	char text[512];
+
+	join_with(&a, "a", "range");
+	join_with(&b, "b", "range");
+	join_with(&c, "c", "range");
+	crew_until(shared_evenly(), &a, &b, &c);
+	bounce("cooperative-sticky,range");
+	bounce("cooperative-sticky");
+	ck_assert_str_eq(protocol_of_group(text), "cooperative-sticky");
+	/* From here on nobody stops for a newcomer. */
+	a.seen[0] = '\0';
+	crew_close(&c, RG_CLOSE_LEAVE);
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3, &a, &b);
+	ck_assert(!seen(&a, "revoked"));
+}
+END_TEST
+
+static void fill(TCase *tcase)
+{
+	tcase_add_test(tcase, records_flow_while_the_group_waits_for_a_slow_member);
+	tcase_add_test(tcase, records_flow_while_the_plan_is_awaited);
+	tcase_add_test(tcase, a_kept_partition_whose_offset_was_not_known_yet);
+	tcase_add_test(tcase, an_eager_member_among_cooperative_ones);
+	tcase_add_test(tcase, from_range_to_cooperative_in_two_bounces);
+}
+
+int main(void)
+{
+	return run_suite("consumer_cooperative", fill, start, crew_end);
+}
