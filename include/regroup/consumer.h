@@ -177,6 +177,37 @@ RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int
 RG_API rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag, int timeout_ms,
                               rg_error *error);
 
+/** A consumer at a glance. Set `size` before the call; strings are cut to fit and NUL-terminated. */
+typedef struct rg_status {
+	size_t size;                    /**< sizeof(rg_status): later versions append */
+	const char *state;              /**< as rg_member_state(); a constant */
+	int32_t generation;             /**< -1: none, or lost */
+	int is_leader;                  /**< 1: this member ran the assignor of this generation */
+	int32_t owned_count;            /**< partitions */
+	int rebalance_pending;          /**< as rg_consumer_rebalance_pending() */
+	int32_t coordinator_id;         /**< -1: not known */
+	int32_t last_rebalance_joins;   /**< how many JoinGroup requests the last rebalance needed */
+	int64_t rebalance_count;        /**< that were completed */
+	int64_t last_rebalance_ago_ms;  /**< since the last one was completed, -1: there was none */
+	int64_t last_rebalance_took_us; /**< from its first JoinGroup to its last SyncGroup */
+	char last_rebalance_reason[256]; /**< as it was sent with JoinGroup (KIP-800), "" when nothing in particular */
+	char member_id[384];            /**< "": none */
+	char protocol[256];             /**< the assignor the group chose */
+	char coordinator[272];          /**< "host:port", "": not known */
+} rg_status;
+
+/** Fills `ret_status`. RG_OK; RG_ERR_INVALID: `size` is not set; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_status(rg_consumer *consumer, rg_status *ret_status, rg_error *error);
+
+/** Gets one number. `name` lives until the call returns. */
+typedef void rg_metric_cb(const char *name, double value, void *user);
+
+/** Calls `each` for every metric of the consumer, with the names Java has for them in consumer-coordinator-metrics (and
+ * four of consumer-metrics): totals, averages and maxima since the consumer was made, times in milliseconds unless the
+ * name says otherwise, -1 for what never happened. Java's rates are left to whoever reads the totals twice. `each` must
+ * not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error);
+
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
  * statistics, watermarks); its group calls are refused or have no effect. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);

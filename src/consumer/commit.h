@@ -45,6 +45,7 @@ struct rg__committer {
 	rg__request_id request;
 	uint32_t epoch; /* of the membership, when it was sent */
 	unsigned failures;
+	int64_t sent_us;
 	struct rg__random random;
 };
 

@@ -170,6 +170,7 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 {
 	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
 	rg_err err = rg__may_commit(consumer, "commit", error);
+	int64_t began_us;
 
 	if (err)
 		return err;
@@ -177,12 +178,14 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 	if (!consumer->inside && rg__woken_up(consumer))
 		return rg__fail(error, RG_ERR_WOKEN, "commit: woken up before anything was sent");
 	rg__settle(consumer);
+	began_us = rg__mono_us();
 	consumer->wakeable = !consumer->inside;
 	if (offsets)
 		err = commit_list(consumer, offsets, wait_ms, error);
 	else
 		err = rg__commit_positions(consumer, false, wait_ms, error);
 	consumer->wakeable = false;
+	consumer->commit_waited_us += rg__mono_us() - began_us;
 	rg__async_deliver(consumer); /* those before this one have ended before it */
 	return err;
 }

@@ -112,6 +112,9 @@ struct rg_consumer {
 	bool failed; /* for good */
 	bool retry;  /* the member waits for rg_member_retry */
 
+	struct rg__durations revoked_took, assigned_took, lost_took; /* the listener */
+	int64_t commit_waited_us, committed_waited_us;
+
 	bool inside;  /* a callback or an assignor */
 	bool in_lost; /* on_lost */
 	bool wakeable; /* a commit that rg_consumer_wakeup() may end */

@@ -52,10 +52,12 @@ void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partit
 {
 	if (consumer->listener.on_revoked) {
 		rd_kafka_topic_partition_list_t *list = list_of(partitions);
+		int64_t began_us = rg__mono_us();
 
 		consumer->inside = true;
 		consumer->listener.on_revoked(consumer, list, consumer->listener_user);
 		consumer->inside = false;
+		rg__durations_add(&consumer->revoked_took, rg__mono_us() - began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
 	/* Until the callback has returned they are this member's. */
@@ -67,10 +69,12 @@ void rg__call_lost(rg_consumer *consumer, const struct rg__partitions *partition
 	rg__event_of(consumer, "lost", partitions, rg_cause_name(cause));
 	if (consumer->listener.on_lost) {
 		rd_kafka_topic_partition_list_t *list = list_of(partitions);
+		int64_t began_us = rg__mono_us();
 
 		consumer->inside = consumer->in_lost = true;
 		consumer->listener.on_lost(consumer, list, cause, consumer->listener_user);
 		consumer->inside = consumer->in_lost = false;
+		rg__durations_add(&consumer->lost_took, rg__mono_us() - began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
 }
@@ -100,14 +104,17 @@ static void take_start(rg_consumer *consumer, const rd_kafka_topic_partition_lis
 void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *partitions)
 {
 	rd_kafka_topic_partition_list_t *list;
+	int64_t began_us;
 
 	rg__event_of(consumer, "assigned", partitions, NULL);
 	if (!consumer->listener.on_assigned)
 		return;
 	list = list_of(partitions);
+	began_us = rg__mono_us();
 	consumer->inside = true;
 	consumer->listener.on_assigned(consumer, list, consumer->listener_user);
 	consumer->inside = false;
+	rg__durations_add(&consumer->assigned_took, rg__mono_us() - began_us);
 	for (size_t i = 0; i < partitions->count; i++)
 		take_start(consumer, list, &partitions->items[i]);
 	rd_kafka_topic_partition_list_destroy(list);

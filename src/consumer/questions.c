@@ -197,6 +197,7 @@ rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_lis
                              rg_error *error)
 {
 	struct rg__offsets_fetch *fetch = NULL;
+	int64_t began_us = rg__mono_us();
 	rg_err err;
 
 	if (consumer->closed)
@@ -207,7 +208,9 @@ rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_lis
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_committed: no list of partitions");
 	if (!partitions->cnt)
 		return RG_OK;
-	if ((err = ask(consumer, partitions, until(timeout_ms), &fetch, error)))
+	err = ask(consumer, partitions, until(timeout_ms), &fetch, error);
+	consumer->committed_waited_us += rg__mono_us() - began_us;
+	if (err)
 		return err;
 	if (fetch->error.code) {
 		err = fetch->error.code;

@@ -5,6 +5,7 @@
 #include "codec/api.h"
 #include "member/internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What the answer says of our group, whichever shape its version has (KIP-699). */
@@ -153,4 +154,18 @@ void rg__drop_link(rg_member *member)
 	rg__link_free(member->link);
 	member->link = NULL;
 	member->join_id = member->sync_id = member->heartbeat_id = member->leave_id = 0;
+}
+
+int32_t rg__member_coordinator(const rg_member *member, char *text, size_t size)
+{
+	snprintf(text, size, "%s", "");
+	if (!member->host)
+		return -1;
+	snprintf(text, size, strchr(member->host, ':') ? "[%s]:%u" : "%s:%u", member->host, (unsigned)member->port);
+	return member->node_id;
+}
+
+struct rg__counters *rg__member_counters(rg_member *member)
+{
+	return &member->counters;
 }

@@ -10,6 +10,7 @@
 #include "codec/leave_group.h"
 #include "codec/sync_group.h"
 #include "group/machine.h"
+#include "member/counters.h"
 #include "member/events.h"
 #include "member/member.h"
 
@@ -69,6 +70,7 @@ struct rg_member {
 	struct rg__timer *timer;
 
 	struct rg__machine *machine;
+	struct rg__counters counters;
 	struct rg__event deferred[RG__DEFERRED_MAX]; /* what actions had to say at once */
 	int deferred_count;
 	bool stepping;

@@ -40,6 +40,7 @@ static void answered(void *user, const struct rg__response *response)
 		event.err = keep_group(member, response); /* body lives on in it */
 	if (!event.err)
 		member->skip_assignment = event.skip_assignment;
+	rg__count_answered(&member->counters, RG__REQUEST_JOIN_GROUP, event.err, rg__now_us(member->io));
 	rg__trace_answer(member, "join_received", member->join_attempt, event.err,
 	                 event.err ? rg__machine_generation(member->machine) : event.generation, leads);
 	rg__member_step(member, &event);
@@ -71,6 +72,7 @@ void rg__send_join_group(rg_member *member, const struct rg__action *action)
 	member->heartbeat_id = 0;
 	err = build(member, action);
 	member->join_attempt = action->attempt;
+	rg__count_sent(&member->counters, RG__REQUEST_JOIN_GROUP, action->reason, rg__now_us(member->io));
 	rg__trace_request(member, "join_sent", action->attempt, action->reason); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_JOIN_GROUP, action, &member->join_request, NULL, answered, &member->join_id);

@@ -54,6 +54,7 @@ void rg__send_leave_group(rg_member *member, const struct rg__action *action)
 	/* The broker would take up this request only after it has answered the JoinGroup: not on that connection. */
 	if (action->beside_join && !rg__fresh_link(member))
 		err = RG_ERR_MEMORY;
+	rg__count_left(&member->counters);
 	rg__trace_request(member, "leaving", action->attempt, action->reason); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_LEAVE_GROUP, action, NULL, prepare, answered, &member->leave_id);

@@ -7,6 +7,7 @@
 
 #include "base/event_line.h"
 #include "link/cluster.h"
+#include "member/counters.h"
 #include "member/settings.h"
 
 #include <regroup/member.h>
@@ -38,6 +39,11 @@ uint32_t rg__member_epoch(const rg_member *member);       /* changes whenever ge
 int32_t rg__member_generation(const rg_member *member);   /* -1: none */
 const char *rg__member_member_id(const rg_member *member); /* "" : none */
 bool rg__member_is_stable(const rg_member *member);
+
+/* To be read, and by whoever commits to be counted in. */
+struct rg__counters *rg__member_counters(rg_member *member);
+/* "host:port" of the coordinator, cut at `size`, "" when it is not known. Returns its id, -1 then. */
+int32_t rg__member_coordinator(const rg_member *member, char *text, size_t size);
 
 /* The group's size as the leader wrote it (design: heartbeat budget); 0: unknown. */
 void rg__member_group_size(rg_member *member, int32_t size);

@@ -30,6 +30,7 @@ static void answered(void *user, const struct rg__response *response)
 			event.err = rg__fail(&member->cause, RG_ERR_MEMORY, "out of memory for the answer to SyncGroup");
 		}
 	}
+	rg__count_answered(&member->counters, RG__REQUEST_SYNC_GROUP, event.err, rg__now_us(member->io));
 	rg__trace_answer(member, "sync_received", member->sync_attempt, event.err, rg__machine_generation(member->machine),
 	                 rg__machine_is_leader(member->machine));
 	rg__member_step(member, &event);
@@ -54,6 +55,7 @@ void rg__send_sync_group(rg_member *member, const struct rg__action *action)
 	rg_err err = build(member, action);
 
 	member->sync_attempt = action->attempt;
+	rg__count_sent(&member->counters, RG__REQUEST_SYNC_GROUP, NULL, rg__now_us(member->io));
 	rg__trace_request(member, "sync_sent", action->attempt, NULL); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_SYNC_GROUP, action, &member->sync_request, NULL, answered, &member->sync_id);
