@@ -167,37 +167,46 @@ static bool may_poll(const rg_consumer *consumer, const char *call, rg_error *re
 	return false;
 }
 
+/* All of its text would be half a kilobyte to clear, for each record. */
+static void no_error(rg_error *ret_error)
+{
+	if (!ret_error)
+		return;
+	ret_error->code = RG_OK;
+	ret_error->text[0] = '\0';
+}
+
 static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
 	rd_kafka_message_t *message;
-	int64_t until_us;
+	int64_t until_us, now_us = rg__mono_coarse_us();
 
-	if (ret_error)
-		*ret_error = (rg_error){0};
+	no_error(ret_error);
 	rg__settle(consumer);
-	if (nothing_is_due(consumer, rg__mono_coarse_us()) && (message = rg__fetch_ready(consumer)))
+	if (nothing_is_due(consumer, now_us) && (message = rg__fetch_ready(consumer))) {
+		atomic_store(&consumer->left_poll_at, now_us);
 		return message;
+	}
 	until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
 	atomic_store(&consumer->left_poll_at, 0);
 	if (consumer->retry) {
 		consumer->retry = false;
 		rg__on_loop(consumer, say_retry, NULL);
 	}
+	message = NULL;
 	if (!consumer->failed)
-		return poll_until(consumer, until_us, ret_error);
-	poll_failed(consumer, timeout_ms, ret_error);
-	return NULL;
+		message = poll_until(consumer, until_us, ret_error);
+	else
+		poll_failed(consumer, timeout_ms, ret_error);
+	atomic_store(&consumer->left_poll_at, rg__mono_coarse_us());
+	return message;
 }
 
 rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
-	rd_kafka_message_t *message;
-
 	if (!may_poll(consumer, "rg_consumer_poll", ret_error))
 		return NULL;
-	message = poll_one(consumer, timeout_ms, ret_error);
-	atomic_store(&consumer->left_poll_at, rg__mono_coarse_us());
-	return message;
+	return poll_one(consumer, timeout_ms, ret_error);
 }
 
 /* Each record may begin a run of its own. */
@@ -235,6 +244,5 @@ size_t rg_consumer_poll_batch(rg_consumer *consumer, rd_kafka_message_t **messag
 		messages[got++] = first;
 		got += rg__fetch_more(consumer, messages + 1, count - 1);
 	}
-	atomic_store(&consumer->left_poll_at, rg__mono_us());
 	return got;
 }
