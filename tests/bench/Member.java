@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A member by Kafka's own KafkaConsumer: BOOTSTRAP GROUP TOPIC COMMIT_MS [KEY=VALUE]…, events as JSON lines on stdout.
+// A member by Kafka's own KafkaConsumer: BOOTSTRAP GROUP TOPIC COMMIT_MS [KEY=VALUE]…; events are JSON lines on stdout.
 
 import java.io.FileOutputStream;
 import java.io.FileDescriptor;

@@ -44,7 +44,8 @@ class Java:
 	def command(self):
 		if not self.classes:
 			script = '. "$0/maven.sh" && kafka_clients_dir'
-			jars = subprocess.run(["sh", "-c", script, os.path.join(HERE, "..", "lib")], stdout=subprocess.PIPE, text=True, check=True)
+			lib = os.path.join(HERE, "..", "lib")
+			jars = subprocess.run(["sh", "-c", script, lib], stdout=subprocess.PIPE, text=True, check=True)
 			path = os.path.join(jars.stdout.strip(), "*")
 			folder = harness.scratch()
 			subprocess.run(["javac", "-cp", path, "-d", folder, os.path.join(HERE, "Member.java")], check=True)
@@ -114,8 +115,8 @@ class Group:
 		kafka.cluster.coordinator(self.name)  # so that no client has to wait for the offsets topic to be made
 
 	def add(self):
-		process = Process(self.client, self.kafka, self.folder, f"m{len(self.every) + 1}", self.name, self.topic, self.commit_ms,
-			self.settings)
+		name = f"m{len(self.every) + 1}"
+		process = Process(self.client, self.kafka, self.folder, name, self.name, self.topic, self.commit_ms, self.settings)
 		self.every.append(process)
 		self.here.append(process)
 		return process
@@ -156,7 +157,8 @@ class Group:
 		def story():
 			return "\n".join(json.dumps(event) for event in self.stream()) + "".join(p.told() for p in self.here)
 
-		return harness.until(f"{self.client.name}: {len(self.here)} members hold {self.partitions} partitions", look, seconds, story)
+		what = f"{self.client.name}: {len(self.here)} members hold {self.partitions} partitions"
+		return harness.until(what, look, seconds, story)
 
 	def unowned(self, begin, end):
 		"""Partition-seconds between the two moments in which nobody owned the partition."""

@@ -12,8 +12,7 @@ static void set(void *conf, const char *key, const char *value)
 		bench_refuse(text);
 }
 
-/* As librdkafka's documentation has it. What is revoked counts as owned until we let go of it, and what is assigned from the
- * moment that we are told. */
+/* As librdkafka's documentation has it. What is assigned or revoked is that from the moment when we are told. */
 static void rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err, rd_kafka_topic_partition_list_t *partitions, void *user)
 {
 	bool cooperative = !strcmp(rd_kafka_rebalance_protocol(rk), "COOPERATIVE");

@@ -29,7 +29,8 @@ static void on_revoked(rg_consumer *consumer, const rd_kafka_topic_partition_lis
 	bench_partitions("revoked", partitions);
 }
 
-static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause, void *user)
+static void on_lost(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_cause cause,
+                    void *user)
 {
 	(void)consumer;
 	(void)cause;

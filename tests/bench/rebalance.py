@@ -4,9 +4,9 @@
 
     rebalance.py [--rounds N] [--long-rounds N] [--clients NAME,…] [--only PART,…] [--seed N] [--json FILE]
 
-The parts: life (start, join, leave), killed, idle, coordinator, roll; --long-rounds is for the last three, which take half a
-minute and more for each client and round. README.md says what each figure is. Exit code: 0 all was measured, 1 something
-could not be, 77 there is no Kafka here.
+The parts: life (start, join, leave), killed, idle, coordinator, roll; --long-rounds is for the last three, which take half
+a minute and more for each client and round. README.md says what each figure is. Exit code: 0 all was measured, 1
+something could not be, 77 there is no Kafka here.
 """
 import argparse
 import json
@@ -137,7 +137,8 @@ class Bench:
 		try:
 			self.pause()
 			node, address = kafka.cluster.coordinator(group.name)
-			others = wire.Cluster(",".join(f"{host}:{port}" for host, port in kafka.cluster.addresses if (host, port) != address))
+			alive = [f"{host}:{port}" for host, port in kafka.cluster.addresses if (host, port) != address]
+			others = wire.Cluster(",".join(alive))
 			killed = time.time_ns() // 1000
 			kafka.kill_node(node)
 			ready = harness.until("a new coordinator", lambda: serves(others, group.name, node))

@@ -4,8 +4,8 @@
 
     throughput.py [--records N] [--size BYTES] [--pairs N] [--only poll,batch] [--json FILE]
 
-One process reads the whole topic as the only member of a new group; the two clients take turns. Exit code: 0 all was measured,
-1 something could not be, 77 there is no Kafka here.
+One process reads the whole topic as the only member of a new group; the two clients take turns. Exit code: 0 all was
+measured, 1 something could not be, 77 there is no Kafka here.
 """
 import argparse
 import json
@@ -18,7 +18,10 @@ import figures
 import harness
 
 PARTITIONS = 6
-CALLS = {"poll": ("rg_consumer_poll", "rd_kafka_consumer_poll"), "batch": ("rg_consumer_poll_batch", "rd_kafka_consume_batch_queue")}
+CALLS = {
+	"poll": ("rg_consumer_poll", "rd_kafka_consumer_poll"),
+	"batch": ("rg_consumer_poll_batch", "rd_kafka_consume_batch_queue"),
+}
 GOALS = {"poll": 1.2, "batch": 1.0}
 MEMORY_GOAL = 1.05
 PROGRAMS = ("throughput_regroup", "throughput_librdkafka")
@@ -62,8 +65,8 @@ def show(call, runs):
 	print(figures.table(rows))
 	speed = statistics.median(b["reading_us"] / a["reading_us"] for a, b in zip(ours, theirs))
 	memory = statistics.median(a["maxrss_kib"] / b["maxrss_kib"] for a, b in zip(ours, theirs))
-	print(f"\n{call}: speed {speed:.2f} (goal ≥ {GOALS[call]}), memory {memory:.2f} (goal ≤ {MEMORY_GOAL}), at the median of "
-		f"{len(ours)} pairs. {figures.machine()}.\n", flush=True)
+	print(f"\n{call}: speed {speed:.2f} (goal ≥ {GOALS[call]}), memory {memory:.2f} (goal ≤ {MEMORY_GOAL}), "
+		f"at the median of {len(ours)} pairs. {figures.machine()}.\n", flush=True)
 
 
 def main():
