@@ -2,8 +2,8 @@
 #ifndef BENCH_MEMBER_H
 #define BENCH_MEMBER_H
 
-/* What the members written in C have in common: the command line, the end by SIGTERM, and events as JSON lines on stdout,
- * the same lines that Member.java writes, so that one program can measure all of them. */
+/* What the members written in C have in common: the command line, the end by SIGTERM, and events as JSON lines on
+ * stdout, the same lines that Member.java writes, so that one program can measure all of them. */
 
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>

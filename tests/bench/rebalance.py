@@ -4,8 +4,8 @@
 
     rebalance.py [--rounds N] [--long-rounds N] [--clients NAME,…] [--only PART,…] [--seed N] [--json FILE]
 
-The parts: life (start, join, leave), killed, idle, coordinator, roll; --long-rounds is for the last three, which take half
-a minute and more for each client and round. README.md says what each figure is. Exit code: 0 all was measured, 1
+The parts: life (start, join, leave), killed, idle, coordinator, roll; --long-rounds is for the last three, which take
+half a minute and more for each client and round. README.md says what each figure is. Exit code: 0 all was measured, 1
 something could not be, 77 there is no Kafka here.
 """
 import argparse
