@@ -13,7 +13,7 @@ import org.apache.kafka.common.*;
 public class JavaAssign {
 	static final String[] RACKS = {"rack-a", "rack-b", "rack-c", "rack-d", "rack-e", "rack-f"};
 	static final int RUNS = 5;
-	static final double ENOUGH_MS = 10_000; // no further run after that much
+	static final double ENOUGH_MS = 3_000; // no further run after that much
 
 	record Shape(String assignor, String pattern, int topics, int partitions, int members, boolean racks) {}
 
@@ -63,8 +63,8 @@ public class JavaAssign {
 		Map<String, List<String>> result = new TreeMap<>();
 		for (int m = 0; m < members; m++) {
 			int member = m;
-			result.put(String.format("m%06d", m), IntStream.range(0, s.topics).filter(t -> subscribes(s, members, member, t, random))
-				.mapToObj(t -> String.format("t%06d", t)).collect(Collectors.toList()));
+			result.put(String.format("m%06d", m), IntStream.range(0, s.topics)
+				.filter(t -> subscribes(s, members, member, t, random)).mapToObj(t -> String.format("t%06d", t)).collect(Collectors.toList()));
 		}
 		return result;
 	}

@@ -32,8 +32,10 @@ def table(lines):
         if who == "regroup":
             row["mib"] = max(float(mib), row.get("mib", 0.0))
     head = f"{'assignor':19}{'subscriptions':15}{'partitions':>10}{'members':>8}"
-    head += "".join(f"{event:>10}" for event in EVENTS) + f"{'MiB':>7}" + "".join(f"{'java ' + event:>13}" for event in EVENTS)
-    print("milliseconds on one core; MiB: the most memory used at a time, the plan included\n" + head)
+    head += "".join(f"{event:>10}" for event in EVENTS) + f"{'MiB':>7}"
+    head += "".join(f"{'java ' + event:>13}" for event in EVENTS)
+    print("Milliseconds on one core. MiB: the most memory used at a time, the plan included. A > for Java: it was")
+    print("ended after so much, which includes making the plan that members own before one joins or leaves.\n" + head)
     for (assignor, pattern, partitions, members), row in rows.items():
         text = f"{assignor:19}{pattern:15}{partitions:>10,}{members:>8,}"
         text += "".join(f"{row['regroup', event]:>10.1f}" for event in EVENTS) + f"{row['mib']:>7.1f}"
@@ -42,7 +44,7 @@ def table(lines):
 
 
 def series(lines):
-    """Two lists of curves: by partitions at a fixed number of members, and by members at a fixed number of partitions."""
+    """Curves by partitions at a fixed number of members, and by members at a fixed number of partitions."""
     by_partitions, by_members = {}, {}
     for _, _, pattern, partitions, members, event, ms, _ in lines:
         if members == 1000:

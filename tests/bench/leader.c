@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a leader takes from the bytes of the JoinGroup answer to the bytes of its SyncGroup: 2,000 members, 200 topics of
- * 500 partitions, one member just joined. One tab-separated line per step: name, milliseconds on a processor (the median of
- * some runs). Nothing here passes or fails. */
+/* How long a leader takes from the bytes of the JoinGroup answer to the bytes of its SyncGroup: 2,000 members, 200
+ * topics of 500 partitions, one member just joined. One tab-separated line per step: name, milliseconds on a processor
+ * (the median of some runs). Nothing here passes or fails. */
 #include "assign/builtin.h"
 #include "codec/api.h"
 #include "codec/codec.h"
@@ -19,8 +19,8 @@ enum { MEMBERS = 2000, TOPICS = 200, PARTITIONS = 500, RUNS = 9 };
 
 enum step { DECODE, READ, PLAN, ENCODE, WHOLE, STEPS };
 
-static const char *const step_names[STEPS] = {"decode JoinGroup", "read subscriptions", "view, assign, check, encode shares",
-                                              "encode SyncGroup", "the whole"};
+static const char *const step_names[STEPS] = {
+	"decode JoinGroup", "read subscriptions", "view, assign, check, encode shares", "encode SyncGroup", "the whole"};
 static char topic_names[TOPICS][16], member_ids[MEMBERS][48];
 static double times_ms[STEPS][RUNS];
 
@@ -40,8 +40,8 @@ static double now_ms(void)
 	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* What a member sends: all topics, and the partitions it owns: those with a number that is its own modulo the members that
- * were there before; the last one is new. */
+/* What a member sends: all topics, and the partitions it owns: those with a number that is its own modulo the members
+ * that were there before; the last one is new. */
 static struct rg__bytes subscription_of(int member, struct rg__arena *arena)
 {
 	struct rg__bytes topics[TOPICS];

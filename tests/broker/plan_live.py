@@ -23,8 +23,8 @@ def told(shares):
 
 
 def settled(kafka, group, members, partitions):
-	"""{client: {(topic, partition)}} once the group is stable and nothing is withheld any more, as cooperative groups do for a
-	round."""
+	"""{client: {(topic, partition)}} once the group is stable and nothing is withheld any more, as cooperative groups do
+	for a round."""
 	def look():
 		now = kafka.cluster.group(group)
 		shares = {m["client"]: {(t, p) for t, parts in m["owned"].items() for p in parts} for m in now["members"].values()}
