@@ -165,7 +165,7 @@ static bool set_metadata(rd_kafka_topic_partition_t *to, struct rg__bytes metada
 		memcpy(copy, metadata.data, metadata.len);
 		copy[metadata.len] = '\0';
 	}
-	free(to->metadata);
+	rg__free(to->metadata); /* libc's free(), as its own destructor */
 	to->metadata = copy;
 	to->metadata_size = metadata.len;
 	return true;
@@ -279,10 +279,9 @@ static void wait_for_start(rg_consumer *consumer, const struct rg__slot *slot, i
 		return;
 	rg__start_positions(consumer);
 	while (slot->start == RD_KAFKA_OFFSET_INVALID && !slot->hopeless && rg__mono_us() < until_us) {
-		int64_t look_us = consumer->offsets_fetch || consumer->offsets_fetch_at > until_us ? until_us
-		                                                                                  : consumer->offsets_fetch_at;
+		int64_t look_us = rg__start_positions_at(consumer);
 
-		rg__sleep(consumer, look_us);
+		rg__sleep(consumer, look_us < until_us ? look_us : until_us);
 		news |= rg__news(consumer);
 		rg__start_positions(consumer);
 	}

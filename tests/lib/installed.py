@@ -65,9 +65,12 @@ class Installed:
 			text = "#include <regroup/testkit.h>\n" + TINY
 		with open(source, "w", encoding="utf-8") as file:
 			file.write(text)
-		libs = self.flags(*options, "--libs", package)
+		libs = self.flags("--libs", package)
 		if "--static" in options:
+			# Ours from the archive, what it stands on as it comes: --static would ask for archives of that, too.
+			needs = self.flags("--print-requires-private", package) + self.flags("--print-requires", package)
 			libs = [f"-l:lib{lib[2:]}.a" if lib.startswith("-lregroup") else lib for lib in libs]
+			libs += self.flags("--libs", *(need for need in needs if re.match(r"[a-z]", need))) + ["-pthread"]
 		run(*shlex.split(compiler), standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
 			*(["-xc++"] if "++" in standard else []), source, "-xnone", "-o", program,
 			*self.flags("--cflags", package), *libs)
