@@ -208,6 +208,12 @@ typedef void rg_metric_cb(const char *name, double value, void *user);
  * not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error);
 
+/** Who this member is, for rd_kafka_send_offsets_to_transaction() (KIP-447): the group refuses the offsets of a transaction
+ * when the generation is over. Take it for each transaction, between two polls, in on_revoked or in on_assigned. Offsets
+ * are then the transactions' (enable.auto.commit=false). Free with rd_kafka_consumer_group_metadata_destroy(). NULL: not
+ * in the group (not joined yet, lost, failed, closed), so the transaction is to be aborted; or out of memory. */
+RG_API rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consumer *consumer);
+
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
  * statistics, watermarks); its group calls are refused or have no effect. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);

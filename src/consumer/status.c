@@ -135,3 +135,15 @@ rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user
 	tell(&walk, "last-poll-seconds-ago", left_at ? (double)(rg__mono_us() - left_at) / 1000000 : 0);
 	return RG_OK;
 }
+
+/* Without a generation a coordinator takes anybody's offsets (broker: those of a producer outside of the group), which is
+ * what fencing is there to prevent (KIP-447). */
+rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consumer *consumer)
+{
+	const struct rg__settings *settings = &consumer->conf->settings;
+
+	if (consumer->closed || consumer->failed || consumer->in_lost || consumer->generation < 0 || !consumer->member_id[0])
+		return NULL;
+	return rd_kafka_consumer_group_metadata_new_with_genid(settings->group_id, consumer->generation, consumer->member_id,
+	                                                       settings->group_instance_id);
+}

@@ -13,7 +13,7 @@ import sys
 
 os.environ["REGROUP_EXAMPLES"] = os.path.abspath(sys.argv[1])
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "broker"))
-from harness import Cases, Member, Ours, check_events, program, scratch  # noqa: E402
+from harness import Cases, Member, Ours, check_events, program, scratch, until  # noqa: E402
 
 EARLIEST = ["-X", "auto.offset.reset=earliest"]
 LETTERS = r"%t|%p|%o|%T|%k|%K|%s|%S|%h|%%|\x41\t\n"
@@ -218,6 +218,87 @@ def shares_by_capacity():
 	big.stop()
 
 
+# --- rg_member ---
+
+class Lesson(Member):
+	"""A program that says on stdout, line by line, what it is now."""
+
+	def said(self):
+		return self.text(self.out_path).splitlines()
+
+	def says(self, line):
+		return self.until(line, lambda: self.said()[-1:] == [line])
+
+
+def elects_one_leader():
+	"""One leads, the others know who; when it goes the next one leads, and when it is killed, too."""
+	cluster, folder = Cluster("t:1"), scratch()
+
+	def start(name):
+		return Lesson(folder, name, [program("leader-election"), "-b", cluster.bootstrap, "-g", "g", "-n", name, "-s", "4000"])
+
+	first = start("first")
+	first.says("leading")
+	others = [start("second"), start("third")]
+	for other in others:
+		other.says("following first")
+	first.says("leading")
+	first.stop()
+	until("another leader", lambda: sorted(other.said()[-1] for other in others)[-1] == "leading")
+	leader, follower = sorted(others, key=lambda other: other.said()[-1] != "leading")
+	follower.says(f"following {leader.name}")
+	leader.kill()
+	follower.says("leading")
+	follower.stop()
+	for member in (first, *others):
+		assert {line.split()[0] for line in member.said()} <= {"waiting", "leading", "following"}, member.said()
+		# It never begins to lead without having stopped before.
+		kinds = [line.split()[0] for line in member.said()]
+		assert all("waiting" in pair for pair in zip(kinds, kinds[1:])), kinds
+
+
+def keeps_consumers_out():
+	"""A protocol type of its own: a consumer that names the same group is refused, and the leader is left alone."""
+	cluster, folder = Cluster("t:1"), scratch()
+	leader = Lesson(folder, "one", [program("leader-election"), "-b", cluster.bootstrap, "-g", "g", "-n", "one"])
+	leader.says("leading")
+	_, err = consume(cluster, "g", "t", "-e", code=1)
+	assert "INCONSISTENT_GROUP_PROTOCOL" in err, err
+	assert leader.said() == ["waiting", "leading"], leader.said()
+	leader.stop()
+
+
+def serves_its_own_loop():
+	"""The member and standard input in one poll(2): lines are answered, also in the middle of a membership."""
+	cluster = Cluster("t:1")
+
+	def start():
+		return subprocess.Popen([program("own-loop"), "-b", cluster.bootstrap, "-g", "g", "-n", "10"], stdin=subprocess.PIPE,
+			stdout=subprocess.PIPE, text=True)
+
+	def ask(process):
+		process.stdin.write("?\n")
+		process.stdin.flush()
+		line = process.stdout.readline().strip()
+		assert line.startswith("shards "), f"{line!r}, exit code {process.poll()}"
+		return line
+
+	processes = [start()]
+	try:
+		until("all shards", lambda: ask(processes[0]) == "shards 0-9")
+		processes.append(start())
+		until("half of them each", lambda: sorted(map(ask, processes)) == ["shards 0-4", "shards 5-9"])
+		processes[1].stdin.close()
+		assert processes[1].wait(20) == 0
+		until("all shards again", lambda: ask(processes[0]) == "shards 0-9")
+		processes[0].send_signal(signal.SIGTERM)
+		assert processes[0].wait(20) == 0
+	finally:
+		for process in processes:
+			process.kill()
+			process.wait()
+
+
 # --- Words ---
 
 def refused():
@@ -239,6 +320,10 @@ def refused():
 			("regroup-member", [*usual, "--delay-callback", "-1"], "--delay-callback"),
 			("regroup-member", [*usual, "-a", "nonesuch"], "nonesuch"),
 			("custom-assignor", ["-t", "t", "-C", "0"], "CAPACITY"),
+			("leader-election", ["-b", "127.0.0.1:1", "-g", "g"], "NAME"),
+			("leader-election", ["-n", "x", "-s", "soon"], "session.timeout.ms"),
+			("own-loop", ["-n", "0"], "SHARDS"),
+			("own-loop", ["-g", "g"], "bootstrap.servers"),
 			("regroup-coordinator", [], "--topics")):
 		done = subprocess.run([program(name), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
 			timeout=10)
@@ -273,7 +358,8 @@ def main():
 		report.case(f"several_end_at_the_end, {partitions} partitions", several_end_at_the_end, partitions)
 	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended, ends_at_the_end, says_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
-			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity, refused, unwritable_events,
+			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
+			elects_one_leader, keeps_consumers_out, serves_its_own_loop, refused, unwritable_events,
 			second_signal_ends_at_once):
 		report.case(case.__name__, case)
 	return report.finish()
