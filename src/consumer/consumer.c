@@ -12,6 +12,7 @@ void rg__consumer_release(rg_consumer *consumer)
 	rd_kafka_t *rk = consumer->rk;
 	struct rg__voice *voice = consumer->voice;
 
+	rg__lookup_free(consumer->lookup);
 	rg__fetch_close(consumer);
 	rg__owned_free(&consumer->owned);
 	rg__topics_free(&consumer->topics);

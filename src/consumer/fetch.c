@@ -201,7 +201,7 @@ static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message
 
 static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 {
-	const struct rg__slot *slot;
+	struct rg__slot *slot;
 
 	/* Its connection to the coordinator is of no use to anybody; ours says the same if it concerns us. */
 	if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
@@ -209,7 +209,9 @@ static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 	if (!message->rkt || message->partition < 0)
 		return true;
 	slot = slot_of(consumer, message);
-	return slot && slot->fetching && !slot->closing;
+	if (!slot || !slot->fetching || slot->closing)
+		return false;
+	return message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || !rg__reset_by_time(consumer, slot);
 }
 
 /* Takes it over. NULL: it concerns nothing that is owned. */

@@ -15,6 +15,7 @@
 #include "consumer/commit.h"
 #include "consumer/finder.h"
 #include "consumer/leader.h"
+#include "consumer/lookup.h"
 #include "consumer/metadata.h"
 #include "consumer/offsets_fetch.h"
 #include "consumer/owned.h"
@@ -96,6 +97,7 @@ struct rg_consumer {
 	struct rg__commit *auto_commit; /* under way */
 	int64_t auto_commit_at;
 	struct rg__offsets_fetch *offsets_fetch; /* under way */
+	struct rg__lookup *lookup;             /* under way */
 	bool starting; /* some partitions do not fetch yet */
 	int64_t offsets_fetch_at; /* not before */
 	unsigned offsets_fetch_failures;
@@ -195,7 +197,10 @@ void rg__lead_drop(rg_consumer *consumer);
 
 /* position.c */
 void rg__start_positions(rg_consumer *consumer); /* asks for offsets, and begins where there is one */
+int64_t rg__start_positions_at(const rg_consumer *consumer);
 void rg__drop_positions(rg_consumer *consumer);
+/* librdkafka found no record where a partition was to go on. True: it goes on elsewhere, and nobody need know. */
+bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot);
 
 /* auto_commit.c */
 void rg__auto_commit_due(rg_consumer *consumer, int64_t now_us);

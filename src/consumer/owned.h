@@ -20,6 +20,7 @@ struct rg__slot {
 	int64_t committed;       /* what the group has as far as we know, RG__NO_OFFSET: not known */
 	int64_t next;            /* behind the last record that poll returned, RG__NO_OFFSET: it returned none since `start` */
 	bool paused;             /* the application wants no records of it now */
+	bool by_time;            /* its start is looked up by auto.offset.reset's time */
 	bool begun;              /* a record of it has come out */
 	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
 };

@@ -117,7 +117,7 @@ static void sooner(int64_t *until_us, bool applies, int64_t at_us)
 static int64_t next_look(rg_consumer *consumer, int64_t until_us)
 {
 	sooner(&until_us, consumer->conf->settings.enable_auto_commit && consumer->owned.count, consumer->auto_commit_at);
-	sooner(&until_us, consumer->starting && !consumer->offsets_fetch, consumer->offsets_fetch_at);
+	sooner(&until_us, true, rg__start_positions_at(consumer));
 	sooner(&until_us, consumer->step == RG__STEP_PREPARE && rg__is_looking(consumer), consumer->found_by);
 	return until_us;
 }

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "group/reactions.h"
 
+#include <time.h>
+
 static void pause(rg_consumer *consumer)
 {
 	const struct rg__settings *settings = &consumer->conf->settings;
@@ -40,6 +42,9 @@ static void reset(rg_consumer *consumer, struct rg__slot *slot)
 		return;
 	case RG__RESET_EARLIEST:
 		slot->start = RD_KAFKA_OFFSET_BEGINNING;
+		return;
+	case RG__RESET_BY_DURATION:
+		slot->by_time = true;
 		return;
 	case RG__RESET_NONE:
 		break;
@@ -101,7 +106,7 @@ static void take_answer(rg_consumer *consumer)
 
 static bool is_sought(const struct rg__slot *slot)
 {
-	return slot->start == RD_KAFKA_OFFSET_INVALID && !slot->sought && !slot->closing && !slot->hopeless;
+	return slot->start == RD_KAFKA_OFFSET_INVALID && !slot->sought && !slot->by_time && !slot->closing && !slot->hopeless;
 }
 
 static void ask(rg_consumer *consumer, size_t count)
@@ -126,20 +131,109 @@ static void ask(rg_consumer *consumer, size_t count)
 	rg__offsets_fetch_send(fetch);
 }
 
+/* --- By time ------------------------------------------------------------------------------------------------------ */
+
+static bool is_looked_up(const struct rg__slot *slot)
+{
+	return slot->by_time && slot->start == RD_KAFKA_OFFSET_INVALID && !slot->closing;
+}
+
+static void look_up(rg_consumer *consumer, size_t count)
+{
+	struct rg__arena arena = {0};
+	struct rg__partitions partitions = {rg__arena_calloc(&arena, count, sizeof(struct rg__partition)), 0};
+	uint64_t *epochs = rg__arena_calloc(&arena, count, sizeof(*epochs));
+	struct timespec now;
+	int64_t time_ms;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - consumer->conf->settings.auto_offset_reset_ms;
+	for (size_t i = 0; partitions.items && epochs && i < consumer->owned.count; i++) {
+		const struct rg__slot *slot = &consumer->owned.slots[i];
+
+		if (!is_looked_up(slot))
+			continue;
+		epochs[partitions.count] = slot->epoch;
+		partitions.items[partitions.count++] = slot->at;
+	}
+	/* To librdkafka negative times are names for other things. */
+	if (partitions.count)
+		consumer->lookup = rg__lookup_start(consumer, &partitions, epochs, time_ms > 0 ? time_ms : 0);
+	if (!consumer->lookup)
+		pause(consumer);
+	rg__arena_clear(&arena);
+}
+
+static void take_lookup(rg_consumer *consumer)
+{
+	struct rg__lookup *lookup = consumer->lookup;
+	bool again = false;
+
+	for (size_t i = 0; i < rg__lookup_count(lookup); i++) {
+		struct rg__partition at;
+		uint64_t epoch;
+		int64_t offset;
+		rg_err err = rg__lookup_result(lookup, i, &at, &epoch, &offset);
+		struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &at, epoch);
+
+		if (err)
+			rg__log(&consumer->log, RG__LOG_INFO, "OFFSET", "%s [%d] by time: %s", at.topic, (int)at.number,
+			        rg_err_name(err));
+		if (slot && !err)
+			slot->start = offset;
+		again |= slot && err;
+	}
+	rg__lookup_free(lookup);
+	consumer->lookup = NULL;
+	if (again)
+		pause(consumer);
+	else
+		consumer->offsets_fetch_failures = 0;
+}
+
+bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot)
+{
+	if (consumer->conf->settings.auto_offset_reset != RG__RESET_BY_DURATION)
+		return false;
+	rg__log(&consumer->log, RG__LOG_NOTICE, "OFFSET", "%s [%d]: its offset does not exist any more; reset by time",
+	        slot->at.topic, (int)slot->at.number);
+	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
+	rg__owned_move(&consumer->owned, slot, RD_KAFKA_OFFSET_INVALID);
+	slot->by_time = true;
+	consumer->starting = true;
+	return true;
+}
+
+/* --- All of it ---------------------------------------------------------------------------------------------------- */
+
 void rg__start_positions(rg_consumer *consumer)
 {
-	size_t unknown = 0;
+	size_t unknown = 0, by_time = 0;
+	bool may_ask;
 
 	if (!consumer->starting)
 		return;
 	if (consumer->offsets_fetch && rg__offsets_fetch_finished(consumer->offsets_fetch))
 		take_answer(consumer);
+	if (consumer->lookup && rg__lookup_finished(consumer->lookup))
+		take_lookup(consumer);
 	rg__fetch_start(consumer);
-	for (size_t i = 0; i < consumer->owned.count; i++)
+	for (size_t i = 0; i < consumer->owned.count; i++) {
 		unknown += is_sought(&consumer->owned.slots[i]);
-	if (unknown && !consumer->offsets_fetch && rg__mono_us() >= consumer->offsets_fetch_at)
+		by_time += is_looked_up(&consumer->owned.slots[i]);
+	}
+	may_ask = rg__mono_us() >= consumer->offsets_fetch_at;
+	if (unknown && !consumer->offsets_fetch && may_ask)
 		ask(consumer, unknown);
-	consumer->starting = unknown || consumer->offsets_fetch;
+	if (by_time && !consumer->lookup && may_ask)
+		look_up(consumer, by_time);
+	consumer->starting = unknown || by_time || consumer->offsets_fetch;
+}
+
+/* When it has to be called again although nobody wakes the application. INT64_MAX: never. */
+int64_t rg__start_positions_at(const rg_consumer *consumer)
+{
+	return consumer->starting && !consumer->offsets_fetch && !consumer->lookup ? consumer->offsets_fetch_at : INT64_MAX;
 }
 
 void rg__drop_positions(rg_consumer *consumer)

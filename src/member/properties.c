@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "link/bootstrap.h"
+#include "member/duration.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,6 +122,8 @@ static const struct {
 	{"beginning", "earliest", RG__RESET_EARLIEST}, {"error", "error", RG__RESET_NONE},
 };
 enum { RESETS = sizeof(resets) / sizeof(resets[0]) };
+
+static const char by_duration[] = "by_duration:"; /* KIP-1106 */
 
 static const struct {
 	const char *name, *why;
@@ -248,7 +251,13 @@ static rg_err set_reset(const struct rg__property *property, struct rg__settings
 			*at = resets[i].reset;
 			return RG_OK;
 		}
-	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: latest, earliest or none", property->name, value);
+	if (!strncmp(value, by_duration, strlen(by_duration)) &&
+	    rg__duration_read(value + strlen(by_duration), &settings->auto_offset_reset_ms)) {
+		*at = RG__RESET_BY_DURATION;
+		return RG_OK;
+	}
+	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: latest, earliest, none, or by_duration: with a duration like P7DT12H",
+	                property->name, value);
 }
 
 rg_err rg__property_set(const struct rg__property *property, struct rg__settings *settings, const char *value,
@@ -295,6 +304,8 @@ bool rg__property_print(const struct rg__property *property, const struct rg__se
 	case RG__PROPERTY_BOOL:
 		return rg__buf_append_str(out, *(const bool *)at ? "true" : "false");
 	case RG__PROPERTY_RESET:
+		if (*(const enum rg__reset *)at == RG__RESET_BY_DURATION)
+			return rg__buf_append_str(out, by_duration) && rg__duration_print(settings->auto_offset_reset_ms, out);
 		return rg__buf_append_str(out, reset_name(*(const enum rg__reset *)at));
 	case RG__PROPERTY_FIXED:
 		break;
@@ -306,6 +317,8 @@ const char *rg__property_rdkafka_value(const struct rg__property *property, cons
 {
 	if (property->type == RG__PROPERTY_BOOL)
 		return !strcasecmp(value, "true") ? "true" : "false";
+	if (property->type == RG__PROPERTY_RESET && !strncmp(value, by_duration, strlen(by_duration)))
+		return "error"; /* librdkafka does not know it: what it cannot find, it tells */
 	if (property->type == RG__PROPERTY_RESET)
 		for (int i = 0; i < RESETS; i++)
 			if (!strcmp(value, resets[i].name))

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum rg__reset { RG__RESET_LATEST, RG__RESET_EARLIEST, RG__RESET_NONE };
+enum rg__reset { RG__RESET_LATEST, RG__RESET_EARLIEST, RG__RESET_NONE, RG__RESET_BY_DURATION };
 
 struct rg__settings {
 	/* Connections. */
@@ -38,6 +38,7 @@ struct rg__settings {
 	int32_t auto_commit_interval_ms;
 	int32_t default_api_timeout_ms;
 	enum rg__reset auto_offset_reset; /* also librdkafka's */
+	int64_t auto_offset_reset_ms;     /* BY_DURATION: so long ago */
 };
 
 struct rg__registered_assignor {

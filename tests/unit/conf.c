@@ -109,8 +109,9 @@ START_TEST(refusals_name_property_value_and_what_is_accepted)
 	refuses("session.timeout.ms", "10s",
 	        "session.timeout.ms: \"10s\" is not accepted: a whole number from 1 to 2147483647");
 	refuses("enable.auto.commit", "yes", "enable.auto.commit: \"yes\" is not accepted: true or false");
-	refuses("auto.offset.reset", "by_duration:P1D",
-	        "auto.offset.reset: \"by_duration:P1D\" is not accepted: latest, earliest or none");
+	refuses("auto.offset.reset", "by_duration:1d",
+	        "auto.offset.reset: \"by_duration:1d\" is not accepted: latest, earliest, none, or by_duration: with a duration "
+	        "like P7DT12H");
 	refuses("group.id", "", "group.id: \"\" is not accepted: it must not be empty");
 	refuses("group.instance.id", "a b",
 	        "group.instance.id: \"a b\" is not accepted: letters, digits, '.', '_' and '-', and neither \".\" nor \"..\"");
@@ -145,6 +146,47 @@ START_TEST(a_refused_value_changes_nothing)
 	accepts("debug", "topic");
 	ck_assert_int_eq(rg_conf_set(conf, "debug", "broker,nonsense", &error), RG_ERR_INVALID);
 	ck_assert_str_eq(get("debug"), "topic");
+}
+END_TEST
+
+/* KIP-1106; the texts are those that Java's Duration.parse takes and refuses, but for negative ones, which Kafka refuses. */
+START_TEST(durations)
+{
+	static const struct {
+		const char *text;
+		int64_t ms;
+		const char *back;
+	} good[] = {
+		{"P1D", 86400000, "PT86400S"},     {"PT1H", 3600000, "PT3600S"},      {"PT90M", 5400000, "PT5400S"},
+		{"PT0.5S", 500, "PT0.5S"},         {"P2DT3H4M5.678S", 183845678, "PT183845.678S"},
+		{"pt1h30m", 5400000, "PT5400S"},   {"PT0S", 0, "PT0S"},               {"P0D", 0, "PT0S"},
+		{"PT1.0019S", 1001, "PT1.001S"},   {"PT1.S", 1000, "PT1S"},           {"PT1,5S", 1500, "PT1.5S"},
+		{"P1000000D", INT64_C(86400000000000), "PT86400000000S"},             {"PT1M0.050S", 60050, "PT60.05S"},
+	};
+	static const char *const bad[] = {
+		"",     "P",      "PT",      "P1",     "1D",    "P1DT",   "PT1",      "PT1D",  "P1H",     "P1M",
+		"P1Y",  "P1W",    "PT1M1H",  "PT1S1M", "P-1D",  "-P1D",   "P1D ",     " P1D",  "PT1H1H",  "P1.5D",
+		"PTS",  "PT.5S",  "P1000001D", "PT99999999999999999999S", "P1DT1",    "P1D1D", "PT1.5M",  "PT1HT1M",
+	};
+	char value[96], back[96];
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		snprintf(value, sizeof(value), "by_duration:%s", good[i].text);
+		snprintf(back, sizeof(back), "by_duration:%s", good[i].back);
+		accepts("auto.offset.reset", value);
+		ck_assert_int_eq(conf->settings.auto_offset_reset, RG__RESET_BY_DURATION);
+		ck_assert_msg(conf->settings.auto_offset_reset_ms == good[i].ms, "%s", value);
+		ck_assert_str_eq(get("auto.offset.reset"), back);
+		accepts("auto.offset.reset", back); /* what is given back is understood */
+		ck_assert_str_eq(rdkafka_has("auto.offset.reset"), "error");
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		rg_error error = {0};
+
+		snprintf(value, sizeof(value), "by_duration:%s", bad[i]);
+		ck_assert_msg(rg_conf_set(conf, "auto.offset.reset", value, &error) == RG_ERR_INVALID, "%s", value);
+	}
+	ck_assert_int_eq(conf->settings.auto_offset_reset_ms, 60050); /* refused ones change nothing */
 }
 END_TEST
 
@@ -319,6 +361,7 @@ int main(void)
 	tcase_add_test(tcase, every_property_keeps_its_range);
 	tcase_add_test(tcase, refusals_name_property_value_and_what_is_accepted);
 	tcase_add_test(tcase, a_refused_value_changes_nothing);
+	tcase_add_test(tcase, durations);
 	tcase_add_test(tcase, properties_go_where_they_belong);
 	tcase_add_test(tcase, secrets_are_not_given_back);
 	tcase_add_test(tcase, get_tells_the_room_it_needs);

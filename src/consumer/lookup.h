@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RG__CONSUMER_LOOKUP_H
+#define RG__CONSUMER_LOOKUP_H
+
+/* Which offset partitions had at a time (auto.offset.reset by_duration). librdkafka knows how to ask, but waits, so it does
+ * that on a thread of its own; poll goes on meanwhile. At most one at a time. The application's thread only. */
+
+#include "consumer/ownership.h"
+
+#include <regroup/consumer.h>
+
+struct rg__lookup;
+
+/* `epochs` (copied) are those of the ownerships. NULL: out of memory, or no thread. */
+struct rg__lookup *rg__lookup_start(rg_consumer *consumer, const struct rg__partitions *partitions,
+                                    const uint64_t *epochs, int64_t time_ms);
+bool rg__lookup_finished(struct rg__lookup *lookup);
+void rg__lookup_free(struct rg__lookup *lookup); /* waits for its end, which is never far away; NULL is fine */
+
+/* Of the i-th partition once finished; RG_OK or the error. Behind the last record of all: RD_KAFKA_OFFSET_END. */
+rg_err rg__lookup_result(const struct rg__lookup *lookup, size_t i, struct rg__partition *ret_at, uint64_t *ret_epoch,
+                         int64_t *ret_offset);
+size_t rg__lookup_count(const struct rg__lookup *lookup);
+
+#endif

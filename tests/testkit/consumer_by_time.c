@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* auto.offset.reset by_duration (KIP-1106). The mock broker knows no times of records: what it is asked shows in where it
+ * sends a client that asks for any time. */
+#include "crew.h"
+#include "suite.h"
+
+#include <string.h>
+
+static struct actor a;
+
+static void start(void)
+{
+	crew_cluster("t:2", 1);
+}
+
+static void open_by_time(const char *reset)
+{
+	crew_open(&a, "a", crew_conf("auto.offset.reset", reset, NULL));
+	crew_subscribe(&a, "t");
+}
+
+/* When it begins at the end nobody can see when that is found: one record after the other until one comes. */
+static void records_come(int partition)
+{
+	int64_t ends = now_ms() + WITHIN_MS;
+	bool come = false;
+
+	while (!come) {
+		ck_assert_int_lt(now_ms(), ends);
+		produce("t", partition, 1);
+		crew_poll_for(50, (struct actor *[]){&a, NULL});
+		for (int i = 0; i < a.records; i++)
+			come |= a.record_partitions[i] == partition;
+	}
+}
+
+/* No record is so old or so young that it matters: one answer for each partition, and reading goes on from there. */
+START_TEST(it_begins_where_the_broker_says)
+{
+	int64_t before;
+
+	produce("t", 0, 5);
+	before = rg_testkit_request_count(kit, 2);
+	open_by_time("by_duration:P1D");
+	crew_until(a.owned == 2 && rg_testkit_request_count(kit, 2) > before, &a);
+	records_come(0);
+	records_come(1);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* A committed offset comes first. */
+START_TEST(a_committed_offset_counts_more)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(2);
+	rg_error error = {0};
+
+	produce("t", 0, 5);
+	produce("t", 1, 5);
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 2, &a);
+	rd_kafka_topic_partition_list_add(list, "t", 0)->offset = 2;
+	rd_kafka_topic_partition_list_add(list, "t", 1)->offset = 4;
+	OK(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error));
+	rd_kafka_topic_partition_list_destroy(list);
+	crew_close(&a, RG_CLOSE_LEAVE);
+	open_by_time("by_duration:PT1H");
+	crew_until(a.records == 4, &a);
+	for (int i = 0; i < a.records; i++)
+		ck_assert_int_ge(a.record_offsets[i], a.record_partitions[i] ? 4 : 2);
+}
+END_TEST
+
+/* The committed offset is behind the end of the log: librdkafka tells, and time decides. Nobody else hears of it. */
+START_TEST(an_offset_that_does_not_exist)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rg_error error = {0};
+
+	produce("t", 0, 5);
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 2, &a);
+	rd_kafka_topic_partition_list_add(list, "t", 0)->offset = 1000;
+	OK(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error));
+	rd_kafka_topic_partition_list_destroy(list);
+	crew_close(&a, RG_CLOSE_LEAVE);
+	open_by_time("by_duration:PT1H");
+	records_come(0);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* While nobody answers poll does not wait, and closing is bounded. */
+START_TEST(nobody_to_ask)
+{
+	rg_error error = {0};
+	int64_t began;
+	int hold;
+
+	OK(rg_testkit_hold_request(kit, 9, 1, true, &hold, &error));
+	open_by_time("by_duration:P1D");
+	crew_until(a.owned == 2, &a);
+	OK(rg_testkit_release(kit, hold, &error));
+	OK(rg_testkit_stop_broker(kit, 1, &error));
+	for (int i = 0; i < 20; i++) {
+		began = now_ms();
+		rg_consumer_poll(a.consumer, 0, NULL);
+		ck_assert_int_lt(now_ms() - began, 500);
+	}
+	began = now_ms();
+	rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, 300, &error);
+	ck_assert_int_lt(now_ms() - began, 1500);
+	rg_consumer_free(a.consumer);
+	a.consumer = NULL;
+	ck_assert_int_lt(now_ms() - began, 9000);
+}
+END_TEST
+
+static void fill(TCase *tcase)
+{
+	tcase_add_test(tcase, it_begins_where_the_broker_says);
+	tcase_add_test(tcase, a_committed_offset_counts_more);
+	tcase_add_test(tcase, an_offset_that_does_not_exist);
+	tcase_add_test(tcase, nobody_to_ask);
+}
+
+int main(void)
+{
+	return run_suite("consumer_by_time", fill, start, crew_end);
+}
