@@ -7,7 +7,7 @@
 #include "base/backoff.h"
 #include "group/machine.h"
 
-enum { RG__REASON_MAX = 255 /* KIP-800 */, RG__REACTIONS_MAX = 24 };
+enum { RG__REASON_CUT = 255 /* KIP-800 */, RG__REACTIONS_MAX = 24 };
 #define RG__FOREVER INT64_MAX
 #define RG__HEARTBEAT_MIN_US INT64_C(100000)
 
@@ -57,9 +57,9 @@ struct rg__machine {
 	unsigned repeats[RG__REQUESTS][RG__REACTIONS_MAX]; /* by row: answers that ask to go again, since the last good heartbeat */
 	bool auth_reported;         /* 30 on a heartbeat reaches the application once, not at each beat */
 
-	char reason[RG__REASON_MAX + 1];       /* of the next JoinGroup */
-	char wish[RG__REASON_MAX + 1];         /* of the rebalance that rejoin_wanted means */
-	char leave_reason[RG__REASON_MAX + 1];
+	char reason[RG__REASON_CUT + 1];       /* of the next JoinGroup */
+	char wish[RG__REASON_CUT + 1];         /* of the rebalance that rejoin_wanted means */
+	char leave_reason[RG__REASON_CUT + 1];
 };
 
 /* machine.c */
@@ -67,7 +67,7 @@ struct rg__action *rg__act(struct rg__actions *actions, enum rg__action_type typ
 uint32_t rg__next_attempt(struct rg__machine *machine);
 void rg__move(struct rg__machine *machine, enum rg__membership_state to);
 void rg__move_coordinator(struct rg__machine *machine, enum rg__coordinator_state to);
-void rg__set_reason(char reason[RG__REASON_MAX + 1], const char *format, ...) __attribute__((format(printf, 2, 3)));
+void rg__set_reason(char reason[RG__REASON_CUT + 1], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* rebalance.c */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions);

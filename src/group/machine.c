@@ -103,17 +103,17 @@ void rg__move_coordinator(struct rg__machine *machine, enum rg__coordinator_stat
 /* KIP-800: a reason is cut at 255 bytes; not in the middle of a UTF-8 character, which a broker would refuse. */
 static void cut(char *text, size_t len)
 {
-	if (len <= RG__REASON_MAX)
+	if (len <= RG__REASON_CUT)
 		return;
-	len = RG__REASON_MAX;
+	len = RG__REASON_CUT;
 	while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	text[len] = '\0';
 }
 
-void rg__set_reason(char reason[RG__REASON_MAX + 1], const char *format, ...)
+void rg__set_reason(char reason[RG__REASON_CUT + 1], const char *format, ...)
 {
-	char text[RG__REASON_MAX + 8];
+	char text[RG__REASON_CUT + 8];
 	va_list args;
 	int need;
 

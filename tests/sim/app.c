@@ -107,6 +107,7 @@ static void join(struct app *app)
 		sim_broken(app->sim, "process %d cannot join: %s", app->number, error.text);
 	free_bufs(bufs);
 	app->joined = true;
+	app->polled_us = now_us(app);
 }
 
 static void let_go(struct app *app, uint64_t places)
@@ -171,6 +172,11 @@ static void plan(struct app *app, const struct rg__metadata_response *body)
 	}
 	err = rg__leading_plan(&app->leading, assignor, app->strategy.cooperative, topics, count, assign->generation, &result,
 	                       &error);
+	if (err == RG_ERR_BAD_PLAN && app->bad_plans) {
+		app->bad_plans = 0;
+		rg_member_assign_failed(app->member, assign->ticket, err, error.text);
+		return;
+	}
 	if (err) {
 		sim_broken(app->sim, "process %d has no plan: %s", app->number, error.text);
 		return;
@@ -236,6 +242,7 @@ static void ask_metadata(struct app *app, bool for_plan)
 
 static void begin_plan(struct app *app)
 {
+	check_leads(app);
 	forget_assign(app);
 	app->assign = app->event;
 	app->event = NULL;
@@ -328,6 +335,8 @@ static void begin(struct app *app)
 	case RG_MEMBER_LOST:
 		app->doing = APP_LOSING;
 		app->losts++;
+		check_lost(app, app->event->cause);
+		app->generation = -1;
 		let_go(app, app->owned);
 		us = takes_us(app, &app->slow_listener_us);
 		break;
@@ -342,6 +351,7 @@ static void begin(struct app *app)
 		break;
 	case RG_MEMBER_ERROR:
 		app->errors++;
+		check_error(app, app->event->error.code, app->event->fatal);
 		if (app->event->fatal)
 			app->restart = true;
 		else
@@ -408,6 +418,9 @@ static void changed(void *user)
 static void work(struct app *app)
 {
 	rg_member_poll(app->member);
+	if (now_us(app) - app->polled_us >= app->sim->settings.max_poll_ms * INT64_C(1000))
+		app->id_is_over = true; /* KIP-62: it was out */
+	app->polled_us = now_us(app);
 	for (int place = 0; place < PLACES; place++)
 		if (app->positioned & (UINT64_C(1) << place))
 			app->position[place] += 1 + place % 3;
@@ -446,6 +459,25 @@ static void tick(void *user)
 		work(app);
 	changed(app);
 }
+
+/* --- An assignor that makes mistakes ------------------------------------------------------------------------------------------ */
+
+/* Round robin; where it was told to be sloppy it gives a partition twice, or to somebody who does not want it. */
+static rg_err assign_sloppily(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
+{
+	struct app *app = user;
+	rg_err err = rg_assignor_builtin("roundrobin")->assign(group, plan, error, NULL);
+
+	for (int32_t m = 0; !err && app->bad_plans && group->topic_count && m < group->member_count; m++) {
+		if (app->bad_plans == 1)
+			err = rg_plan_give(plan, m, 0, 0);
+		else if (!group->members[m].topic_count || group->members[m].topics[0] != 0)
+			err = rg_plan_give(plan, m, 0, 0);
+	}
+	return err;
+}
+
+static const rg_assignor sloppy = {.size = sizeof(sloppy), .name = "sloppy", .protocols = RG_EAGER, .assign = assign_sloppily};
 
 /* --- Life ------------------------------------------------------------------------------------------------------------------ */
 
@@ -490,6 +522,8 @@ static void configure(struct app *app)
 	if (app->is_static)
 		set(app, "group.instance.id", instance);
 	rg_conf_set_log(app->conf, NULL, NULL);
+	if (rg_conf_add_assignor(app->conf, &sloppy, app, NULL))
+		out_of_memory(app);
 	if (app->sim->events)
 		rg_conf_set_events(app->conf, emit, app->sim);
 }
@@ -545,6 +579,9 @@ void app_start(struct app *app, unsigned topic_mask)
 	}
 	app->generation = -1;
 	app->prepared = false;
+	app->known_id = 0;
+	app->told_22 = -1;
+	app->polled_us = now_us(app);
 	take_topics(app, topic_mask);
 	join(app);
 	rg__sim_at(&sim->world, &app->tick, now_us(app) + TICK_US);
@@ -610,6 +647,7 @@ void app_leave(struct app *app, int timeout_ms)
 	let_go(app, app->owned);
 	app->prepared = false;
 	app->leaving = true;
+	app->id_is_over = true;
 	app->leads = false;
 	app->gap_until_us = 0;
 	app->leave_by_us = now_us(app) + timeout_ms * INT64_C(1000);

@@ -69,11 +69,18 @@ struct app {
 	rg_member_event *assign;
 	struct rg__leading leading;
 	rg__request_id metadata_id; /* for the plan, or to look whether topics have changed */
+	int bad_plans; /* the next plan is wrong: 1 twice, 2 to somebody else */
 	bool metadata_for_plan, leads, knows_plan, asked;
 	int32_t planned[TOPICS]; /* partitions of each topic in the last plan */
 	int64_t next_look_us;
 	struct rg__metadata_request *metadata_request;
 	struct rg__arena metadata_arena;
+
+	/* For the checks. */
+	uint64_t known_id;   /* a hash of the member id it last used; 0: none */
+	bool id_is_over;     /* it has been told so, or gave the seat up */
+	int32_t told_22;     /* the generation of which it was told that it is over; -1: none */
+	int64_t polled_us;
 
 	long prepares, completes, losts, errors;
 };

@@ -2,10 +2,13 @@
 /* What must hold in every run. */
 #include "base/alloc.h"
 #include "codec/api.h"
+#include "codec/heartbeat.h"
+#include "codec/join_group.h"
 #include "codec/offset_commit.h"
 #include "codec/sync_group.h"
 #include "group/internal.h"
-#include "member/internal.h"
+#include "member/member.h"
+#include "probe.h"
 #include "sim.h"
 
 #include <stdarg.h>
@@ -37,7 +40,7 @@ static uint64_t hash(struct rg__bytes bytes)
 
 static const struct rg__machine *machine_of(const struct app *app)
 {
-	return app->member->machine;
+	return probe_machine(app->member);
 }
 
 /* --- Prepare, complete ------------------------------------------------------------------------------------------------- */
@@ -57,11 +60,12 @@ static bool was_planned(struct app *app, const rg_member_event *event)
 	uint64_t bytes = hash((struct rg__bytes){event->assignment.data, event->assignment.len});
 	uint64_t member = hash(rg__bytes_of(event->member_id));
 
-	for (const struct planned *plan = app->sim->plans; plan; plan = plan->next)
-		if (plan->generation == event->generation && plan->bytes == bytes && (app->is_static || plan->member == member)) {
-			app->planned_us = plan->at_us;
-			return true;
-		}
+	for (int formerly = 0; formerly <= app->is_static; formerly++)
+		for (const struct planned *plan = app->sim->plans; plan; plan = plan->next)
+			if (plan->generation == event->generation && plan->bytes == bytes && (formerly || plan->member == member)) {
+				app->planned_us = plan->at_us;
+				return true;
+			}
 	return false;
 }
 
@@ -169,8 +173,99 @@ static void note_commits(struct sim *sim, int host, const struct rg__offset_comm
 	}
 }
 
+/* The member id a request is made with; false: it has none. */
+static bool id_of(const struct rg__kit_request *request, struct rg__bytes *ret_id)
+{
+	switch (request->api) {
+	case RG__API_JOIN_GROUP:
+		*ret_id = ((const struct rg__join_group_request *)request->body)->member_id;
+		return true;
+	case RG__API_SYNC_GROUP:
+		*ret_id = ((const struct rg__sync_group_request *)request->body)->member_id;
+		return true;
+	case RG__API_HEARTBEAT:
+		*ret_id = ((const struct rg__heartbeat_request *)request->body)->member_id;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int16_t error_of(const struct rg__kit_request *request, const void *answer)
+{
+	switch (request->api) {
+	case RG__API_JOIN_GROUP:
+		return ((const struct rg__join_group_response *)answer)->error_code;
+	case RG__API_SYNC_GROUP:
+		return ((const struct rg__sync_group_response *)answer)->error_code;
+	case RG__API_HEARTBEAT:
+		return ((const struct rg__heartbeat_response *)answer)->error_code;
+	default:
+		return 0;
+	}
+}
+
+/* A member keeps its id until it is told that it is of no use any more, or gives the seat up itself. Static ones also drop it
+ * when their session is over. */
+static void check_id(struct sim *sim, struct app *app, const struct rg__kit_request *request)
+{
+	struct rg__bytes id;
+
+	if (!id_of(request, &id))
+		return;
+	if (request->api == RG__API_JOIN_GROUP && app->known_id && hash(id) != app->known_id && !app->id_is_over &&
+	    !app->is_static && !sim->garbage)
+		sim_broken(sim, "process %d joins with another member id, and nobody told it that its own is over", app->number);
+	app->known_id = id.len ? hash(id) : 0;
+	if (request->api == RG__API_JOIN_GROUP)
+		app->id_is_over = false;
+}
+
+static int32_t generation_of(const struct rg__kit_request *request)
+{
+	switch (request->api) {
+	case RG__API_SYNC_GROUP:
+		return ((const struct rg__sync_group_request *)request->body)->generation_id;
+	case RG__API_HEARTBEAT:
+		return ((const struct rg__heartbeat_request *)request->body)->generation_id;
+	case RG__API_OFFSET_COMMIT:
+		return ((const struct rg__offset_commit_request *)request->body)->generation_id_or_member_epoch;
+	default:
+		return INT32_MAX; /* JoinGroup: of whatever it has */
+	}
+}
+
+static void note_told(struct app *app, const struct rg__kit_request *request, int16_t error)
+{
+	if (error == 25 || error == 69 || error == 79 || error == 82)
+		app->id_is_over = true;
+	if (error == 22)
+		app->told_22 = generation_of(request);
+}
+
+static void note_answer(struct sim *sim, int host, const struct rg__kit_request *request, const void *answer)
+{
+	struct app *app = host >= 0 ? &sim->apps[host] : NULL;
+
+	if (!app || !app->member)
+		return;
+	check_id(sim, app, request);
+	if (request->api == RG__API_LEAVE_GROUP && app->is_static)
+		sim_broken(sim, "process %d is static and gives its seat up", host);
+	if (answer && request->api == RG__API_OFFSET_COMMIT) {
+		const struct rg__offset_commit_response *body = answer;
+		const struct rg__offset_commit_response_topic *topic = body->topics.items;
+
+		if (body->topics.count > 0 && topic->partitions.count > 0)
+			note_told(app, request, RG__ITEMS(struct rg__offset_commit_response_topic_partition, topic->partitions)[0].error_code);
+	} else if (answer) {
+		note_told(app, request, error_of(request, answer));
+	}
+}
+
 static void applied(void *user, int host, const struct rg__kit_request *request, const void *answer)
 {
+	note_answer(user, host, request, answer);
 	if (answer && request->api == RG__API_SYNC_GROUP)
 		note_plan(user, request->body, answer);
 	else if (answer && request->api == RG__API_OFFSET_COMMIT)
@@ -259,7 +354,12 @@ static void sent(struct sim *sim, struct wire *wire, const uint8_t *data, size_t
 	sim->requests++;
 	sim->requests_in_window[wire->host]++;
 	if (api == RG__API_JOIN_GROUP) {
+		const struct app *app = &sim->apps[wire->host];
+
 		sim->joins++;
+		if (app->member && (app->doing == APP_PREPARING || app->doing == APP_LOSING ||
+		                    probe_owes(app->member, RG_MEMBER_PREPARE) || probe_owes(app->member, RG_MEMBER_LOST)))
+			sim_broken(sim, "process %d joins before its application is done with what comes before", wire->host);
 		DL_FOREACH(sim->wires, other)
 			if (other->host == wire->host && waits_for(other, RG__API_JOIN_GROUP))
 				sim_broken(sim, "process %d: two JoinGroups outstanding", wire->host);
@@ -321,6 +421,59 @@ static void check_heartbeat(struct app *app)
 		           rg_member_state(app->member), (long long)(machine->heartbeat_at - now_us) / 1000);
 }
 
+/* KIP-62: who does not poll is out, a little later at the latest. */
+static void check_poll(struct app *app)
+{
+	const struct rg__machine *machine = machine_of(app);
+	int64_t silent_us = app->sim->world.now_us - app->polled_us;
+
+	if (silent_us > app->sim->settings.max_poll_ms * INT64_C(1000) + 500000 && app->joined && !app->leaving &&
+	    machine->membership != RG__UNJOINED && machine->membership != RG__LEAVING && machine->membership != RG__FAILED)
+		sim_broken(app->sim, "process %d has not polled for %lld ms and is %s", app->number, (long long)silent_us / 1000,
+		           rg_member_state(app->member));
+}
+
+void check_lost(struct app *app, rg_cause cause)
+{
+	if (cause == RG_CAUSE_NONE || (cause == RG_CAUSE_FATAL && !app->sim->garbage))
+		sim_broken(app->sim, "process %d: lost, and nothing that costs the ownership has happened", app->number);
+	if (cause == RG_CAUSE_ILLEGAL_GENERATION && (app->told_22 < 0 || app->told_22 < app->generation) && !app->sim->garbage)
+		sim_broken(app->sim, "process %d: lost by a wrong generation that nobody told it of", app->number);
+}
+
+/* What goes by itself is not the application's affair; and it is over only when a broker said so. */
+void check_error(struct app *app, rg_err err, bool fatal)
+{
+	static const rg_err silent[] = {14, 15, 16, 22, 25, 27, 79, RG_ERR_TRANSPORT, RG_ERR_TIMED_OUT};
+
+	if (app->sim->garbage)
+		return;
+	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
+		if (err == silent[i])
+			sim_broken(app->sim, "process %d: its user hears of %s", app->number, rg_err_name(err));
+	if (fatal && err != 82)
+		sim_broken(app->sim, "process %d: ended by %s", app->number, rg_err_name(err));
+}
+
+void check_leads(struct app *app)
+{
+	for (size_t i = 0; i < app->event->member_count; i++)
+		if (strcmp(app->event->members[i].member_id, app->event->member_id) == 0)
+			return;
+	sim_broken(app->sim, "process %d leads a group that it is not in", app->number);
+}
+
+void check_home(struct sim *sim)
+{
+	struct rg__buf text = {0};
+
+	if (!rg__kit_coordinator_print(sim->cluster.coordinator, rg__bytes_of("g"), &text) || !rg__buf_append(&text, "", 1))
+		sim_broken(sim, "out of memory");
+	else if (strstr((const char *)text.data, "regroup-"))
+		sim_broken(sim, "everybody has left, and the coordinator still has %s", (const char *)text.data);
+	rg__buf_free(&text);
+}
+
 static void check_leaving(struct app *app)
 {
 	if (app->leaving && app->sim->world.now_us > app->leave_by_us + 200000)
@@ -347,6 +500,7 @@ static void watch(void *user)
 			sim_broken(sim, "process %d: not so: %s", i, check);
 		check_heartbeat(&sim->apps[i]);
 		check_leaving(&sim->apps[i]);
+		check_poll(&sim->apps[i]);
 	}
 	if (sim->world.now_us - sim->window_us >= 1000000) {
 		for (int i = 0; i < sim->app_count; i++) {
@@ -491,7 +645,7 @@ bool check_settled(struct sim *sim, char *why, size_t size)
 {
 	if (!members_settled(sim, why, size) || !partitions_settled(sim, why, size))
 		return false;
-	if (strncmp(sim->settings.strategy, "roundrobin", 10) == 0 && !same_subscriptions(sim))
+	if ((strncmp(sim->settings.strategy, "roundrobin", 10) == 0 || strcmp(sim->settings.strategy, "sloppy") == 0) && !same_subscriptions(sim))
 		return true;
 	return balanced(sim, why, size);
 }

@@ -89,6 +89,7 @@ static void heal(struct player *player)
 		struct rg__sim_connection *connection = app->host.connections;
 
 		app->gap_until_us = 0;
+		app->bad_plans = 0;
 		app->host.latency_us = 500;
 		for (; connection; connection = rg__sim_connection_next(connection))
 			rg__sim_break(connection); /* those that stand still would do so for ever */
@@ -127,13 +128,18 @@ static int64_t settle(struct player *player)
 static void go_home(struct player *player)
 {
 	struct sim *sim = player->sim;
+	bool anybody = false; /* and with it a settled group, which has nobody else in it */
 
+	for (int i = 0; i < sim->app_count; i++)
+		anybody = anybody || (sim->apps[i].member && sim->apps[i].joined);
 	for (int i = 0; i < sim->app_count; i++)
 		app_leave(&sim->apps[i], 3000);
 	pass(player, sim->world.now_us + 4000000);
 	for (int i = 0; i < sim->app_count; i++)
 		if (sim->apps[i].member && sim->apps[i].leaving)
 			sim_broken(sim, "process %d did not get out", i);
+	if (anybody)
+		check_home(sim);
 }
 
 static bool build(struct sim *sim)

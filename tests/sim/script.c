@@ -28,13 +28,13 @@ static unsigned some_topics(struct rg__random *random)
 static void make_settings(struct sim *sim, struct rg__random *random)
 {
 	static const char *const strategies[] = {"range",  "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky",
-	                                         "sticky,range"};
+	                                         "sticky,range", "sloppy"};
 	static const char *const bootstraps[] = {"", "b1:9092", "b1:9092,b2:9092", "b1:9092,b2:9092,b3:9092"};
 
 	sim->brokers = 1 + (int)draw(random, 3);
 	sim->app_count = 1 + (int)draw(random, draw(random, 4) ? 4 : APPS);
 	sim->settings = (struct app_settings){
-		.strategy = strategies[draw(random, 6)],
+		.strategy = strategies[draw(random, 7)],
 		.bootstrap = bootstraps[sim->brokers],
 		.session_ms = PICK(random, 6000, 6000, 10000),
 		.heartbeat_ms = PICK(random, 1000, 1500, 2000),
@@ -91,7 +91,7 @@ static void make_line(struct rg__random *random, struct line *line, const struct
 	static const int acts[] = {ACT_START, ACT_START, ACT_LEAVE, ACT_KILL, ACT_SUBSCRIBE, ACT_REJOIN, ACT_SLOW_LISTENER,
 	                           ACT_SLOW_LISTENER, ACT_SLOW_ASSIGNOR, ACT_GAP, ACT_FAULT, ACT_FAULT, ACT_FAULT, ACT_FAULT,
 	                           ACT_FAULT, ACT_FAULT, ACT_FAULT, ACT_BREAK, ACT_BREAK, ACT_STALL, ACT_STALL, ACT_LATENCY,
-	                           ACT_STOP, ACT_MOVE, ACT_MOVE, ACT_GROW, ACT_DELETE, ACT_FOREIGN};
+	                           ACT_STOP, ACT_MOVE, ACT_MOVE, ACT_GROW, ACT_DELETE, ACT_FOREIGN, ACT_SLOPPY, ACT_SLOPPY};
 	int app = (int)draw(random, (uint32_t)sim->app_count);
 
 	line->act = (enum act)acts[draw(random, sizeof(acts) / sizeof(acts[0]))];
@@ -137,6 +137,9 @@ static void make_line(struct rg__random *random, struct line *line, const struct
 		break;
 	case ACT_DELETE:
 		line->a = (int)draw(random, TOPICS);
+		break;
+	case ACT_SLOPPY:
+		line->b = 1 + (int)draw(random, 2);
 		break;
 	case ACT_FOREIGN:
 		line->a = (int)draw(random, 5);
@@ -287,6 +290,7 @@ void script_play(struct sim *sim, const struct line *line)
 		app->gap_until_us = sim->world.now_us + line->b * INT64_C(1000);
 		break;
 	case ACT_FAULT:
+		sim->garbage = sim->garbage || line->c == RG__SIM_GARBAGE;
 		rg__sim_fault_add(&sim->cluster, &(struct rg__sim_fault){.kind = (enum rg__sim_fault_kind)line->c,
 		                                                         .api = (int16_t)line->a,
 		                                                         .host = line->b,
@@ -317,6 +321,9 @@ void script_play(struct sim *sim, const struct line *line)
 	case ACT_DELETE:
 		drop_topic(sim, line->a);
 		break;
+	case ACT_SLOPPY:
+		app->bad_plans = line->b;
+		break;
 	case ACT_FOREIGN:
 		foreign(sim, line->a);
 		break;
@@ -344,12 +351,13 @@ void script_print(const struct line *line, FILE *out)
 		[ACT_MOVE] = "move the coordinator to broker, state kept, loading ms",
 		[ACT_GROW] = "topic, partitions",
 		[ACT_DELETE] = "delete topic",
+		[ACT_SLOPPY] = "sloppy plan: process, way",
 		[ACT_FOREIGN] = "a foreign member with bytes of kind",
 	};
 	static const int arguments[ACTS] = {
 		[ACT_START] = 2, [ACT_LEAVE] = 1, [ACT_KILL] = 2, [ACT_SUBSCRIBE] = 2, [ACT_REJOIN] = 1, [ACT_SLOW_LISTENER] = 2,
 		[ACT_SLOW_ASSIGNOR] = 2, [ACT_GAP] = 2, [ACT_FAULT] = 4, [ACT_BREAK] = 1, [ACT_STALL] = 3, [ACT_LATENCY] = 2,
-		[ACT_STOP] = 3, [ACT_MOVE] = 3, [ACT_GROW] = 2, [ACT_DELETE] = 1, [ACT_FOREIGN] = 1,
+		[ACT_STOP] = 3, [ACT_MOVE] = 3, [ACT_GROW] = 2, [ACT_DELETE] = 1, [ACT_SLOPPY] = 2, [ACT_FOREIGN] = 1,
 	};
 	const int values[] = {line->a, line->b, line->c, line->d};
 

@@ -23,6 +23,7 @@ enum act {
 	ACT_MOVE,       /* the coordinator to broker a; b: state kept; loading takes c ms */
 	ACT_GROW,       /* topic a gets b partitions, and exists if it did not */
 	ACT_DELETE,     /* topic a */
+	ACT_SLOPPY,     /* process a: its next plan is wrong in the way b, if the group is sloppy */
 	ACT_FOREIGN,    /* somebody else joins with hostile bytes of kind a */
 	ACTS
 };

@@ -4,9 +4,14 @@
  *     sim [--seeds FROM-TO] [--jobs N]      runs them all; a failing one is shrunk and printed
  *     sim --seed N [--events FILE|-] [--schedule] [--whole]
  *     sim --seeds-file FILE                 a seed at the start of each line, then its reason
+ *     sim-mutants [--seeds FROM-TO]         (another build) for each deliberate mistake, after how many seeds it is found
  */
 #include "run.h"
 
+#ifdef WITH_MUTANTS
+#include "mutant.h"
+#endif
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -32,6 +37,7 @@ static void add(struct totals *totals, const struct result *result)
 		totals->longest_settle_us = result->settled_after_us;
 }
 
+#ifndef WITH_MUTANTS
 static void merge(struct totals *all, const struct totals *part)
 {
 	all->runs += part->runs;
@@ -46,6 +52,7 @@ static void merge(struct totals *all, const struct totals *part)
 	if (part->longest_settle_us > all->longest_settle_us)
 		all->longest_settle_us = part->longest_settle_us;
 }
+#endif
 
 /* The same kind of failure: the first words are the same, numbers aside. */
 static bool alike(const char *a, const char *b)
@@ -105,6 +112,15 @@ static void run_seed(uint64_t seed, struct totals *totals)
 		tell(seed, &script, &result, false);
 }
 
+static void print_totals(const struct totals *totals)
+{
+	printf("%ld runs, %ld broken: %ld rebalances completed, %ld times lost, %ld JoinGroups, %ld requests, at most %ld in a "
+	       "second; settled at most %.1f s after the faults; %ld overlaps where no client can know better\n",
+	       totals->runs, totals->broken, totals->completes, totals->losts, totals->joins, totals->requests,
+	       totals->most_requests_per_second, (double)totals->longest_settle_us / 1e6, totals->grey);
+}
+
+#ifndef WITH_MUTANTS
 /* Every n-th seed, in a process of its own. */
 static void run_part(uint64_t from, uint64_t to, int part, int jobs, int out)
 {
@@ -114,14 +130,6 @@ static void run_part(uint64_t from, uint64_t to, int part, int jobs, int out)
 		run_seed(seed, &totals);
 	fflush(stdout);
 	_exit(write(out, &totals, sizeof(totals)) == (ssize_t)sizeof(totals) ? 0 : 1);
-}
-
-static void print_totals(const struct totals *totals)
-{
-	printf("%ld runs, %ld broken: %ld rebalances completed, %ld times lost, %ld JoinGroups, %ld requests, at most %ld in a "
-	       "second; settled at most %.1f s after the faults; %ld overlaps where no client can know better\n",
-	       totals->runs, totals->broken, totals->completes, totals->losts, totals->joins, totals->requests,
-	       totals->most_requests_per_second, (double)totals->longest_settle_us / 1e6, totals->grey);
 }
 
 static int run_range(uint64_t from, uint64_t to, int jobs)
@@ -153,6 +161,93 @@ static int run_range(uint64_t from, uint64_t to, int jobs)
 		printf("a process of the simulation ended badly\n");
 	return failed || all.broken || all.runs < (long)(to - from + 1) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+
+#endif
+
+#ifdef WITH_MUTANTS
+int rg__mutant;
+
+static const char *const mutants[] = {
+#include "mutants.inc"
+};
+
+enum { MUTANTS = sizeof(mutants) / sizeof(mutants[0]), MUTANT_SECONDS = 120 };
+
+struct find {
+	uint64_t seed;
+	char broken[300];
+};
+
+static void hunt(int mutant, uint64_t from, uint64_t to, int out)
+{
+	struct find find = {.seed = from};
+	struct result result = {.broken = ""};
+
+	rg__mutant = mutant;
+	rg__mutate();
+	if (!freopen("/dev/null", "w", stderr))
+		_exit(1);
+	alarm(MUTANT_SECONDS);
+	for (; find.seed <= to && !find.broken[0]; find.seed++) {
+		/* Told before, too: for a run that ends in an assertion. */
+		if (write(out, &find, sizeof(find)) != (ssize_t)sizeof(find))
+			_exit(1);
+		run(find.seed, NULL, NULL, NULL, &result);
+		memcpy(find.broken, result.broken, sizeof(find.broken));
+	}
+	find.seed--;
+	_exit(write(out, &find, sizeof(find)) == (ssize_t)sizeof(find) ? 0 : 1);
+}
+
+/* Prints a line of the table. False: nothing found it. */
+static bool hunt_one(int mutant, uint64_t from, uint64_t to)
+{
+	struct find find = {0};
+	int pipes[2], status = 0;
+	pid_t pid;
+
+	if (pipe(pipes))
+		return false;
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		close(pipes[0]);
+		hunt(mutant, from, to, pipes[1]);
+	}
+	close(pipes[1]);
+	for (struct find next; read(pipes[0], &next, sizeof(next)) == (ssize_t)sizeof(next);)
+		find = next;
+	close(pipes[0]);
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGALRM)
+		snprintf(find.broken, sizeof(find.broken), "an assertion of the code itself");
+	printf("%3d | %-72s | %5llu | %s\n", mutant, mutants[mutant - 1], (unsigned long long)(find.seed - from + 1),
+	       find.broken[0] ? find.broken : "NOT FOUND");
+	fflush(stdout);
+	return find.broken[0];
+}
+
+static int run_mutants(uint64_t from, uint64_t to)
+{
+	int missed = 0;
+
+	/* Without a mistake nothing may be found, or the finds below mean nothing. */
+	for (uint64_t seed = from; seed <= to && seed < from + 300; seed++) {
+		struct result result;
+
+		run(seed, NULL, NULL, NULL, &result);
+		if (!result.broken[0])
+			continue;
+		printf("the copies are wrong without any mistake: seed %llu: %s\n", (unsigned long long)seed, result.broken);
+		return EXIT_FAILURE;
+	}
+	printf("  # | what is wrong                                                            | seeds | what found it\n");
+	for (int mutant = 1; mutant <= MUTANTS; mutant++)
+		missed += !hunt_one(mutant, from, to);
+	printf("%d mutants, %d not found in seeds %llu to %llu\n", MUTANTS, missed, (unsigned long long)from, (unsigned long long)to);
+	return missed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+#endif
 
 static int run_file(const char *path)
 {
@@ -239,5 +334,10 @@ int main(int argc, char **argv)
 		return run_file(file);
 	if (one)
 		return run_one(seed, events, schedule, whole);
+#ifdef WITH_MUTANTS
+	(void)jobs;
+	return run_mutants(from, to);
+#else
 	return run_range(from, to, jobs > 0 ? jobs : 1);
+#endif
 }

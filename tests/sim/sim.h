@@ -42,6 +42,7 @@ struct sim {
 	int64_t committed[PLACES];
 	long requests_in_window[APPS];
 	int64_t window_us;
+	bool garbage; /* answers may say anything in this run */
 	long grey; /* two owners where no client can know better */
 	char broken[300]; /* what does not hold; "" while everything does */
 
@@ -59,8 +60,12 @@ void check_prepare(struct app *app);
 void check_complete(struct app *app, const rg_member_event *event);
 void check_owns(struct app *app, uint64_t added); /* before they are */
 void check_left(struct app *app);
+void check_lost(struct app *app, rg_cause cause);
+void check_error(struct app *app, rg_err err, bool fatal);
+void check_leads(struct app *app);
 void check_state_lost(struct sim *sim);
 void check_topic_gone(struct sim *sim, int topic);
+void check_home(struct sim *sim);   /* after everybody has left */
 bool check_settled(struct sim *sim, char *why, size_t size); /* after the faults are over */
 
 #endif
