@@ -7,8 +7,8 @@
  *
  * Unless a function says otherwise, calls for one consumer come from one thread at a time, and listener and assignor
  * run on the thread that is inside rg_consumer_poll(), rg_consumer_unsubscribe() or rg_consumer_close(). Inside a
- * listener, rg_consumer_commit(), seek, pause, resume, rejoin and the calls that only read may be used; poll, subscribe,
- * unsubscribe and close return RG_ERR_STATE. */
+ * listener, rg_consumer_commit(), seek, pause, resume, rejoin and the calls that only read may be used; poll,
+ * subscribe, unsubscribe and close return RG_ERR_STATE. */
 
 #include <librdkafka/rdkafka.h>
 #include <regroup/conf.h>
@@ -55,15 +55,15 @@ typedef struct rg_listener {
 	void (*on_assigned)(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, void *user);
 } rg_listener;
 
-/** Makes a consumer from a copy of `conf`, and starts its background thread; it joins nothing before it
- * subscribes (librdkafka's handle connects at once). Returns RG_OK; RG_ERR_INVALID: a property is missing or two contradict each other, the text names them
- * and what is accepted; RG_ERR_MEMORY; RG_ERR_SYSTEM; RG_ERR_LIBRDKAFKA. End it with rg_consumer_close() and
- * rg_consumer_free(). */
+/** Makes a consumer from a copy of `conf`, and starts its background thread; it joins nothing before it subscribes
+ * (librdkafka's handle connects at once). Returns RG_OK; RG_ERR_INVALID: a property is missing or two contradict each
+ * other, the text names them and what is accepted; RG_ERR_MEMORY; RG_ERR_SYSTEM; RG_ERR_LIBRDKAFKA. End it with
+ * rg_consumer_close() and rg_consumer_free(). */
 RG_API rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error);
 
 /** Subscribes to topics, replacing the subscription before. A name that begins with '^' is a POSIX extended regular
- * expression (as in librdkafka; "^orders-[0-9]+$"): all topics that match are subscribed to, also those that come later,
- * and internal ones only without exclude.internal.topics. The list is copied; the listener (may be NULL) is
+ * expression (as in librdkafka; "^orders-[0-9]+$"): all topics that match are subscribed to, also those that come
+ * later, and internal ones only without exclude.internal.topics. The list is copied; the listener (may be NULL) is
  * copied, `user` is handed to it. The member joins in the background; callbacks run inside poll. The same topics
  * again: nothing happens, except that the listener is replaced. RG_OK; RG_ERR_INVALID: no topics, or a bad name or
  * pattern; RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_FATAL; RG_ERR_MEMORY. */
@@ -90,60 +90,65 @@ RG_API rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_m
 /** The most messages of one rg_consumer_poll_batch(). */
 enum { RG_BATCH_MAX = 1000000 };
 
-/** As rg_consumer_poll(), but returns up to `count` (1 to RG_BATCH_MAX) records at once: waits for the first as poll does
- * and adds what has been fetched already. Callbacks run before the first record is taken, never between two, so a batch
- * has no record of a partition that was given up. Returns how many entries of `messages` are filled, 0 with or without
- * an error as poll's NULL; besides poll's errors RG_ERR_INVALID (no room, or too much) and RG_ERR_MEMORY. All records of
- * the batch count as processed when the next call of poll, commit, unsubscribe or close begins. */
+/** As rg_consumer_poll(), but returns up to `count` (1 to RG_BATCH_MAX) records at once: waits for the first as poll
+ * does and adds what has been fetched already. Callbacks run before the first record is taken, never between two, so a
+ * batch has no record of a partition that was given up. Returns how many entries of `messages` are filled, 0 with or
+ * without an error as poll's NULL; besides poll's errors RG_ERR_INVALID (no room, or too much) and RG_ERR_MEMORY. All
+ * records of the batch count as processed when the next call of poll, commit, unsubscribe or close begins. */
 RG_API size_t rg_consumer_poll_batch(rg_consumer *consumer, rd_kafka_message_t **messages, size_t count, int timeout_ms,
                                      rg_error *ret_error);
 
-/** Makes the poll or commit that is under way, or else the next, return early: poll without a record and without an error,
- * rg_consumer_commit() with RG_ERR_WOKEN. Commits inside a callback are not disturbed. Several calls before one returns
- * count as one. Any thread, not a signal handler; safe until rg_consumer_free() begins. */
+/** Makes the poll or commit that is under way, or else the next, return early: poll without a record and without an
+ * error, rg_consumer_commit() with RG_ERR_WOKEN. Commits inside a callback are not disturbed. Several calls before one
+ * returns count as one. Any thread, not a signal handler; safe until rg_consumer_free() begins. */
 RG_API void rg_consumer_wakeup(rg_consumer *consumer);
 
 /** 1: a fatal error has ended the membership for good (poll said which); all there is to do is to close. Else 0. */
 RG_API int rg_consumer_failed(const rg_consumer *consumer);
 
 /** Commits and waits up to `timeout_ms`. `offsets` NULL: the position of every owned partition; else the partitions
- * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK;
- * RG_ERR_NOT_OWNED: a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_STATE;
+ * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK; RG_ERR_NOT_OWNED:
+ * a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_STATE;
  * RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number: 27 while the group rebalances (the assignment is not lost by it),
  * 22 and 25 when the member was thrown out, and others. */
 RG_API rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
                                  rg_error *error);
 
-/** How an asynchronous commit went: `error->code` is RG_OK or as rg_consumer_commit() returns it; each entry of `offsets`
- * has its own `err`. Both live until the call returns. */
-typedef void rg_commit_cb(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user);
+/** How an asynchronous commit went: `error->code` is RG_OK or as rg_consumer_commit() returns it; each entry of
+ * `offsets` has its own `err`. Both live until the call returns. */
+typedef void rg_commit_cb(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                          void *user);
 
-/** As rg_consumer_commit(), but does not wait: `done` (may be NULL) is called once, inside a later call of poll, commit,
- * unsubscribe or close on this consumer. Commits are sent one after the other in the order in which they were made, also
- * those of rg_consumer_commit() and automatic ones: none overtakes another, and all callbacks of commits made before
- * rg_consumer_commit() have run when it returns. Errors that may pass are retried for default.api.timeout.ms. Inside
- * `done` the same is allowed as inside a listener. With nothing to commit `done` is called all the same. `offsets` is
- * copied. RG_OK: `done` will be called; else it will not: RG_ERR_NOT_OWNED, RG_ERR_INVALID, RG_ERR_LOST, RG_ERR_STATE
- * (not subscribed, or 10,000 commits are under way), RG_ERR_CLOSED, RG_ERR_MEMORY. */
+/** As rg_consumer_commit(), but does not wait: `done` (may be NULL) is called once, inside a later call of poll,
+ * commit, unsubscribe or close on this consumer. Commits are sent one after the other in the order in which they were
+ * made, also those of rg_consumer_commit() and automatic ones: none overtakes another, and all callbacks of commits
+ * made before rg_consumer_commit() have run when it returns. Errors that may pass are retried for
+ * default.api.timeout.ms. Inside `done` the same is allowed as inside a listener. With nothing to commit `done` is
+ * called all the same. `offsets` is copied. RG_OK: `done` will be called; else it will not: RG_ERR_NOT_OWNED,
+ * RG_ERR_INVALID, RG_ERR_LOST, RG_ERR_STATE (not subscribed, or 10,000 commits are under way), RG_ERR_CLOSED,
+ * RG_ERR_MEMORY. */
 RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets,
                                        rg_commit_cb *done, void *user, rg_error *error);
 
-/** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait. The
- * position becomes `offset`, so that is what the next commit of positions commits; a record in hand does not count as
- * processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being given up;
- * RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
-RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset, rg_error *error);
+/** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait.
+ * The position becomes `offset`, so that is what the next commit of positions commits; a record in hand does not count
+ * as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being
+ * given up; RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset,
+                               rg_error *error);
 
-/** Stops records of partitions from coming, or lets them come again where they stopped; NULL: of all that are owned. Does
- * not wait. Membership and commits go on. A partition stays paused in a rebalance in which it is kept; given up and
- * assigned again it starts unpaused. Also inside on_assigned. RG_OK, also when they were so already; RG_ERR_NOT_OWNED: one
- * is not owned, or is being given up, nothing changed; RG_ERR_CLOSED. */
-RG_API rg_err rg_consumer_pause(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_error *error);
-RG_API rg_err rg_consumer_resume(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions, rg_error *error);
+/** Stops records of partitions from coming, or lets them come again where they stopped; NULL: of all that are owned.
+ * Does not wait. Membership and commits go on. A partition stays paused in a rebalance in which it is kept; given up
+ * and assigned again it starts unpaused. Also inside on_assigned. RG_OK, also when they were so already;
+ * RG_ERR_NOT_OWNED: one is not owned, or is being given up, nothing changed; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_pause(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions,
+                                rg_error *error);
+RG_API rg_err rg_consumer_resume(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *partitions,
+                                 rg_error *error);
 
-/** Asks for a rebalance (KIP-568), now or as soon as the one under way is over. Does not wait; callbacks run inside poll.
- * `reason` (KIP-800, cut at 255 bytes, may be NULL) is for the broker's log. RG_OK; RG_ERR_STATE: not subscribed;
- * RG_ERR_FATAL; RG_ERR_CLOSED. */
+/** Asks for a rebalance (KIP-568), now or as soon as the one under way is over. Does not wait; callbacks run inside
+ * poll. `reason` (KIP-800, cut at 255 bytes, may be NULL) is for the broker's log. RG_OK; RG_ERR_STATE: not
+ * subscribed; RG_ERR_FATAL; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_rejoin(rg_consumer *consumer, const char *reason, rg_error *error);
 
 /** 1: a rebalance wants to happen and waits for poll, or is under way. For handlers that work long on one record: the
@@ -154,28 +159,29 @@ RG_API int rg_consumer_rebalance_pending(const rg_consumer *consumer);
 /** What the member owns, sorted. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *consumer);
 
-/** What the member subscribes to, as names (and patterns) with the partition RD_KAFKA_PARTITION_UA, sorted; empty: it does not. Free with
- * rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
+/** What the member subscribes to, as names (and patterns) with the partition RD_KAFKA_PARTITION_UA, sorted; empty: it
+ * does not. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *consumer);
 
-/** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms` (-1:
- * without end); errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and, where
- * librdkafka has it, leader epoch of each entry, and its `err`. RG_OK; RG_ERR_INVALID: no list, or a partition twice;
- * RG_ERR_STATE: not subscribed; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number. */
+/** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms`
+ * (-1: without end); errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and,
+ * where librdkafka has it, leader epoch of each entry, and its `err`. RG_OK; RG_ERR_INVALID: no list, or a partition
+ * twice; RG_ERR_STATE: not subscribed; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's
+ * number. */
 RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, int timeout_ms,
                                     rg_error *error);
 
 /** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1: without
- * end) when that is the committed offset or the beginning and not known yet; not inside a listener. RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT;
- * RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at the end and no record has come;
- * RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or Kafka's number. */
+ * end) when that is the committed offset or the beginning and not known yet; not inside a listener. RG_OK;
+ * RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at the end
+ * and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or Kafka's number. */
 RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
                                    int timeout_ms, rg_error *error);
 
-/** How many offsets an owned partition is behind its end, as the last fetch saw that; when none has, or the partition is
- * paused, its leader is asked, which takes up to `timeout_ms`. Errors are those of rg_consumer_position(). */
-RG_API rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag, int timeout_ms,
-                              rg_error *error);
+/** How many offsets an owned partition is behind its end, as the last fetch saw that; when none has, or the partition
+ * is paused, its leader is asked, which takes up to `timeout_ms`. Errors are those of rg_consumer_position(). */
+RG_API rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag,
+                              int timeout_ms, rg_error *error);
 
 /** A consumer at a glance. Set `size` before the call; strings are cut to fit and NUL-terminated. */
 typedef struct rg_status {
@@ -208,10 +214,11 @@ typedef void rg_metric_cb(const char *name, double value, void *user);
  * not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error);
 
-/** Who this member is, for rd_kafka_send_offsets_to_transaction() (KIP-447): the group refuses the offsets of a transaction
- * when the generation is over. Take it for each transaction, between two polls, in on_revoked or in on_assigned. Offsets
- * are then the transactions' (enable.auto.commit=false). Free with rd_kafka_consumer_group_metadata_destroy(). NULL: not
- * in the group (not joined yet, lost, failed, closed), so the transaction is to be aborted; or out of memory. */
+/** Who this member is, for rd_kafka_send_offsets_to_transaction() (KIP-447): the group refuses the offsets of a
+ * transaction when the generation is over. Take it for each transaction, between two polls, in on_revoked or in
+ * on_assigned. Offsets are then the transactions' (enable.auto.commit=false). Free with
+ * rd_kafka_consumer_group_metadata_destroy(). NULL: not in the group (not joined yet, lost, failed, closed), so the
+ * transaction is to be aborted; or out of memory. */
 RG_API rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consumer *consumer);
 
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,

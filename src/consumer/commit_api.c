@@ -83,7 +83,8 @@ rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms,
 	return err;
 }
 
-static rg_err fill_entry(rg_consumer *consumer, rd_kafka_topic_partition_t *from, struct rg__commit_entry *entry, rg_error *error)
+static rg_err fill_entry(rg_consumer *consumer, rd_kafka_topic_partition_t *from, struct rg__commit_entry *entry,
+                         rg_error *error)
 {
 	const struct rg__slot *slot = rg__owned_find(&consumer->owned, from->topic, from->partition);
 
@@ -137,7 +138,8 @@ void rg__commit_results(rd_kafka_topic_partition_list_t *offsets, const struct r
 	}
 }
 
-static rg_err commit_list(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int64_t timeout_ms, rg_error *error)
+static rg_err commit_list(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int64_t timeout_ms,
+                          rg_error *error)
 {
 	struct rg__commit *commit = rg__commit_new((size_t)offsets->cnt, consumer->generation, consumer->member_id);
 	rg_err err;
@@ -166,7 +168,8 @@ rg_err rg__may_commit(rg_consumer *consumer, const char *call, rg_error *error)
 	return RG_OK;
 }
 
-rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms, rg_error *error)
+rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
+                          rg_error *error)
 {
 	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
 	rg_err err = rg__may_commit(consumer, "commit", error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rg_consumer_commit_async: commits nobody waits for. They wait in the same line as all others, so none overtakes another,
- * and their callbacks run in the order in which they were made, inside the application's own calls. */
+/* rg_consumer_commit_async: commits nobody waits for. They wait in the same line as all others, so none overtakes
+ * another, and their callbacks run in the order in which they were made, inside the application's own calls. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "consumer/internal.h"
@@ -71,8 +71,8 @@ static rg_err make(rg_consumer *consumer, const rd_kafka_topic_partition_list_t 
 	return err;
 }
 
-rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets, rg_commit_cb *done,
-                                void *user, rg_error *error)
+rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets,
+                                rg_commit_cb *done, void *user, rg_error *error)
 {
 	struct rg__async *async;
 	rg_err err = rg__may_commit(consumer, "rg_consumer_commit_async", error);

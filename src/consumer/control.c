@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an application does to a consumer between two polls: where and whether partitions go on, and who shall look up. */
+/* What an application does to a consumer between two polls: where and whether partitions go on, who shall look up. */
 #include "base/error.h"
 #include "consumer/internal.h"
 
 /* --- Partitions --------------------------------------------------------------------------------------------------- */
 
-static struct rg__slot *find(rg_consumer *consumer, const char *call, const char *topic, int32_t partition, rg_error *error)
+static struct rg__slot *find(rg_consumer *consumer, const char *call, const char *topic, int32_t partition,
+                             rg_error *error)
 {
 	struct rg__slot *slot = topic ? rg__owned_find(&consumer->owned, topic, partition) : NULL;
 
@@ -22,8 +23,8 @@ static bool is_start(int64_t offset)
 	       offset <= RD_KAFKA_OFFSET_TAIL_BASE;
 }
 
-/* librdkafka's own seeking differs from version to version in what it leaves queued, and waits; giving the partition up and
- * taking it again does neither. */
+/* librdkafka's own seeking differs from version to version in what it leaves queued, and waits; giving the partition
+ * up and taking it again does neither. */
 rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset, rg_error *error)
 {
 	struct rg__slot *slot;

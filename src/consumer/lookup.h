@@ -2,8 +2,8 @@
 #ifndef RG__CONSUMER_LOOKUP_H
 #define RG__CONSUMER_LOOKUP_H
 
-/* Which offset partitions had at a time (auto.offset.reset by_duration). librdkafka knows how to ask, but waits, so it does
- * that on a thread of its own; poll goes on meanwhile. At most one at a time. The application's thread only. */
+/* Which offset partitions had at a time (auto.offset.reset by_duration). librdkafka knows how to ask, but waits, so it
+ * does that on a thread of its own; poll goes on meanwhile. At most one at a time. The application's thread only. */
 
 #include "consumer/ownership.h"
 

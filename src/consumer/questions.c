@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an application can ask: what it subscribes to, what the group has of its offsets, where it is and how far behind. */
+/* What an application can ask: what it subscribes to, what the group has of its offsets, where it is and how far
+ * behind. */
 #include "base/alloc.h"
 #include "base/backoff.h"
 #include "base/error.h"
@@ -107,8 +108,9 @@ static rg_err obstacle(const struct rg__offsets_fetch *fetch)
 static bool pause_before(rg_consumer *consumer, unsigned failures, int64_t until_us)
 {
 	const struct rg__settings *settings = &consumer->conf->settings;
-	int64_t pause_us = rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
-	                               failures, &consumer->random);
+	int64_t pause_us =
+		rg__backoff(settings->retry_backoff_ms * INT64_C(1000), settings->retry_backoff_max_ms * INT64_C(1000),
+		            failures, &consumer->random);
 	int64_t then_us = rg__mono_us() + pause_us;
 	bool news = false;
 
@@ -240,10 +242,11 @@ static struct rg__slot *owned_slot(rg_consumer *consumer, const char *call, cons
 	return NULL;
 }
 
-/* Where a partition begins (RD_KAFKA_OFFSET_BEGINNING) or ends (RD_KAFKA_OFFSET_END), asked of its leader. By this call and
- * not rd_kafka_query_watermark_offsets(), which forgets its time limit when the leader is gone (seen with 2.0.2). */
-static rg_err query(rg_consumer *consumer, const struct rg__slot *slot, int64_t which, int64_t until_us, int64_t *ret_offset,
-                    rg_error *error)
+/* Where a partition begins (RD_KAFKA_OFFSET_BEGINNING) or ends (RD_KAFKA_OFFSET_END), asked of its leader. By this
+ * call and not rd_kafka_query_watermark_offsets(), which forgets its time limit when the leader is gone (seen with
+ * 2.0.2). */
+static rg_err query(rg_consumer *consumer, const struct rg__slot *slot, int64_t which, int64_t until_us,
+                    int64_t *ret_offset, rg_error *error)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
 	rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_add(list, slot->at.topic, slot->at.number);
@@ -303,11 +306,11 @@ static rg_err find_position(rg_consumer *consumer, const struct rg__slot *slot, 
 		return rg__fail(error, RG_ERR_TIMED_OUT, "%s [%d]: the group's offset is not known yet", slot->at.topic,
 		                (int)slot->at.number);
 	return rg__fail(error, RG_ERR_NO_OFFSET, "%s [%d]: %s", slot->at.topic, (int)slot->at.number,
-	                slot->hopeless ? "it has no offset" : "it began at the end, where that is shows with the first record");
+	                slot->hopeless ? "it has no offset" : "it began at the end; where that is shows with a record");
 }
 
-rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset, int timeout_ms,
-                            rg_error *error)
+rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
+                            int timeout_ms, rg_error *error)
 {
 	const struct rg__slot *slot = owned_slot(consumer, "rg_consumer_position", topic, partition, error);
 

@@ -62,7 +62,8 @@ void rg__take_found(rg_consumer *consumer, bool joining)
 		consumer->found_version = names.version;
 }
 
-/* Before a rebalance all members look, so that a new topic needs one rebalance and not one for each of them (KAFKA-7126). */
+/* Before a rebalance all members look, so that a new topic needs one rebalance and not one for each of them
+ * (KAFKA-7126). */
 void rg__look_before_join(rg_consumer *consumer)
 {
 	if (!consumer->patterns || consumer->generation < 0)
@@ -90,7 +91,8 @@ void rg__forget_subscription(rg_consumer *consumer)
 /* --- The call ----------------------------------------------------------------------------------------------------- */
 
 /* With patterns the topics in use stay until it is known what the patterns find. */
-static rg_err change_with(rg_consumer *consumer, struct rg__topics *asked, struct rg__patterns *patterns, rg_error *error)
+static rg_err change_with(rg_consumer *consumer, struct rg__topics *asked, struct rg__patterns *patterns,
+                          rg_error *error)
 {
 	struct rg__patterns *before = consumer->patterns;
 	struct rg__topics topics;
@@ -141,8 +143,8 @@ static void set_listener(rg_consumer *consumer, const rg_listener *listener, voi
 	consumer->listener_user = user;
 }
 
-rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, size_t count, const rg_listener *listener,
-                             void *user, rg_error *error)
+rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *topics, size_t count,
+                             const rg_listener *listener, void *user, rg_error *error)
 {
 	rg_err err;
 

@@ -21,8 +21,8 @@ struct rg__topics {
 
 /* Copies, checks and orders. RG_OK; RG_ERR_INVALID: none, or a name that no topic can have; RG_ERR_MEMORY. */
 rg_err rg__topics_copy(struct rg__topics *ret_topics, const char *const *names, size_t count, rg_error *error);
-/* What is subscribed to with these names, some of which may be patterns, when the patterns have found that. There may be
- * nothing. RG_OK or RG_ERR_MEMORY. */
+/* What is subscribed to with these names, some of which may be patterns, when the patterns have found that. There may
+ * be nothing. RG_OK or RG_ERR_MEMORY. */
 rg_err rg__topics_resolve(struct rg__topics *ret_topics, const struct rg__topics *asked, const char *const *found,
                           size_t found_count, rg_error *error);
 void rg__topics_free(struct rg__topics *topics);

@@ -256,7 +256,8 @@ static rg_err set_reset(const struct rg__property *property, struct rg__settings
 		*at = RG__RESET_BY_DURATION;
 		return RG_OK;
 	}
-	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: latest, earliest, none, or by_duration: with a duration like P7DT12H",
+	return rg__fail(error, RG_ERR_INVALID,
+	                "%s: \"%s\" is not accepted: latest, earliest, none, or by_duration: with a duration like P7DT12H",
 	                property->name, value);
 }
 

@@ -39,7 +39,7 @@ static void print_type(const struct rg__property *property)
 		printf("true or false");
 		break;
 	case RG__PROPERTY_RESET:
-		printf("latest, earliest, none or by_duration:P...");
+		printf("latest, earliest, none or a duration");
 		break;
 	case RG__PROPERTY_FIXED:
 		printf("Always %s", property->fallback);

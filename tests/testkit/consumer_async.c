@@ -130,8 +130,8 @@ START_TEST(waiting_for_the_others_is_bounded)
 }
 END_TEST
 
-/* What was returned and processed, without a list; with nothing processed there is nothing to send, and the callback comes
- * all the same, in its turn. */
+/* What was returned and processed, without a list; with nothing processed there is nothing to send, and the callback
+ * comes all the same, in its turn. */
 START_TEST(positions_are_committed)
 {
 	rg_error error = {0};
@@ -156,7 +156,8 @@ END_TEST
 
 static int last_errs[2];
 
-static void keep_errs(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user)
+static void keep_errs(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                      void *user)
 {
 	(void)consumer, (void)user;
 	for (int i = 0; i < offsets->cnt; i++)
@@ -186,7 +187,8 @@ END_TEST
 
 static int chain;
 
-static void commit_again(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user)
+static void commit_again(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                         void *user)
 {
 	rd_kafka_topic_partition_list_t *next;
 	rg_error inner;
@@ -223,7 +225,8 @@ END_TEST
 
 static int ended, failed;
 
-static void count_end(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user)
+static void count_end(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                      void *user)
 {
 	(void)consumer, (void)offsets, (void)user;
 	ended++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auto.offset.reset by_duration (KIP-1106). The mock broker knows no times of records: what it is asked shows in where it
- * sends a client that asks for any time. */
+/* auto.offset.reset by_duration (KIP-1106). The mock broker knows no times of records: what it is asked shows in where
+ * it sends a client that asks for any time. */
 #include "crew.h"
 #include "suite.h"
 

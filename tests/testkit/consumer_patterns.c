@@ -217,7 +217,8 @@ START_TEST(a_cooperative_member_keeps_what_it_has)
 {
 	rg_error error = {0};
 
-	crew_open(&a, "a", crew_conf("metadata.max.age.ms", "200", "partition.assignment.strategy", "cooperative-sticky", NULL));
+	crew_open(&a, "a", crew_conf("metadata.max.age.ms", "200",
+	                             "partition.assignment.strategy", "cooperative-sticky", NULL));
 	crew_subscribe(&a, "^order-");
 	crew_until(a.owned == 2, &a);
 	OK(rg_testkit_add_topic(kit, "order-3", 1, &error));

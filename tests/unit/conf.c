@@ -110,8 +110,8 @@ START_TEST(refusals_name_property_value_and_what_is_accepted)
 	        "session.timeout.ms: \"10s\" is not accepted: a whole number from 1 to 2147483647");
 	refuses("enable.auto.commit", "yes", "enable.auto.commit: \"yes\" is not accepted: true or false");
 	refuses("auto.offset.reset", "by_duration:1d",
-	        "auto.offset.reset: \"by_duration:1d\" is not accepted: latest, earliest, none, or by_duration: with a duration "
-	        "like P7DT12H");
+	        "auto.offset.reset: \"by_duration:1d\" is not accepted: latest, earliest, none, or by_duration: with a "
+	        "duration like P7DT12H");
 	refuses("group.id", "", "group.id: \"\" is not accepted: it must not be empty");
 	refuses("group.instance.id", "a b",
 	        "group.instance.id: \"a b\" is not accepted: letters, digits, '.', '_' and '-', and neither \".\" nor \"..\"");
@@ -149,7 +149,8 @@ START_TEST(a_refused_value_changes_nothing)
 }
 END_TEST
 
-/* KIP-1106; the texts are those that Java's Duration.parse takes and refuses, but for negative ones, which Kafka refuses. */
+/* KIP-1106; the texts are those that Java's Duration.parse takes and refuses, but for negative ones, which Kafka
+ * refuses. */
 START_TEST(durations)
 {
 	static const struct {
