@@ -174,6 +174,48 @@ START_TEST(a_cooperative_plan_that_moves_what_is_held)
 }
 END_TEST
 
+static char favourite;
+
+static void give_all_to_the_favourite(const rg_group *group, rg_plan *plan)
+{
+	for (int32_t m = 0; m < group->member_count; m++)
+		if (((const char *)group->members[m].userdata.data)[0] == favourite)
+			rg_plan_give_range(plan, m, 0, 0, 6);
+}
+
+/* KIP-429: the same in the middle of a migration, when the leader is eager itself. What it gives up in each round says
+ * nothing about the others. */
+START_TEST(an_eager_leader_that_moves_what_a_cooperative_member_holds)
+{
+	struct weight one = {.digit = '1', .before = give_all_to_the_favourite};
+	struct weight two = {.digit = '2', .before = give_all_to_the_favourite};
+	rg_assignor assignor = {sizeof(assignor), "by-weight", RG_EAGER | RG_COOPERATIVE, weight_userdata, weight_assign,
+	                        weight_assigned};
+	rg_conf *conf = crew_conf(NULL);
+	rg_error error = {0};
+
+	OK(rg_conf_add_assignor(conf, &assignor, &one, &error));
+	OK(rg_conf_set(conf, "partition.assignment.strategy", "by-weight,range", &error));
+	favourite = '1';
+	crew_open(&a, "a", conf);
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 6, &a);
+	favourite = '2';
+	open_weighted(&b, "b", &two, RG_COOPERATIVE);
+	crew_until(b.owned == 6, &a, &b);
+	crew_until(count_of(&a, "complete") == count_of(&b, "complete") + 1, &a, &b);
+	favourite = '1';
+	OK(rg_consumer_rejoin(a.consumer, "to take it all", &error));
+	crew_until(a.error.code, &a, &b);
+	ck_assert_int_eq(a.error.code, RG_ERR_BAD_PLAN);
+	ck_assert_int_eq(b.owned, 6);
+	ck_assert_int_eq(a.owned, 0);
+	favourite = '2';
+	crew_until(count_of(&a, "prepare") == count_of(&a, "complete") && b.owned == 6, &a, &b);
+	ck_assert(!seen(&b, "revoked"));
+}
+END_TEST
+
 /* scenarios C.67; bugs 42; librdkafka 69: three sessions long, and the leader keeps its seat. */
 static void sleep_long(const rg_group *group, rg_plan *plan)
 {
@@ -282,6 +324,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_bad_plan_is_told_and_made_again);
 	tcase_add_test(tcase, an_error_of_the_assignor_is_told_and_tried_again);
 	tcase_add_test(tcase, a_cooperative_plan_that_moves_what_is_held);
+	tcase_add_test(tcase, an_eager_leader_that_moves_what_a_cooperative_member_holds);
 	tcase_add_test(tcase, a_slow_assignor_does_not_stop_the_heartbeats);
 	tcase_add_test(tcase, a_member_whose_subscription_is_garbage);
 	tcase_add_test(tcase, a_leader_of_another_make);

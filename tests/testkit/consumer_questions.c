@@ -332,6 +332,74 @@ START_TEST(wrong_questions)
 }
 END_TEST
 
+/* --- For transactions --------------------------------------------------------------------------------------------- */
+
+/* What a producer would send of it, compared as bytes: librdkafka 2.0.2 has no way to ask for its parts. */
+static void ck_metadata_is(rd_kafka_consumer_group_metadata_t *metadata, const rg_status *status, const char *instance)
+{
+	rd_kafka_consumer_group_metadata_t *expected =
+		rd_kafka_consumer_group_metadata_new_with_genid("g", status->generation, status->member_id, instance);
+	void *bytes, *expected_bytes;
+	size_t len, expected_len;
+
+	ck_assert_ptr_nonnull(metadata);
+	ck_assert_ptr_null(rd_kafka_consumer_group_metadata_write(metadata, &bytes, &len));
+	ck_assert_ptr_null(rd_kafka_consumer_group_metadata_write(expected, &expected_bytes, &expected_len));
+	ck_assert_uint_eq(len, expected_len);
+	ck_assert_mem_eq(bytes, expected_bytes, len);
+	rd_kafka_mem_free(NULL, bytes);
+	rd_kafka_mem_free(NULL, expected_bytes);
+	rd_kafka_consumer_group_metadata_destroy(metadata);
+	rd_kafka_consumer_group_metadata_destroy(expected);
+}
+
+static void ask_metadata(struct actor *actor, const rd_kafka_topic_partition_list_t *partitions)
+{
+	rg_status status = {.size = sizeof(status)};
+
+	(void)partitions;
+	ck_assert_int_eq(rg_consumer_status(actor->consumer, &status, NULL), RG_OK);
+	ck_metadata_is(rg_consumer_group_metadata(actor->consumer), &status, "one");
+}
+
+static void ask_metadata_in_vain(struct actor *actor, const rd_kafka_topic_partition_list_t *partitions)
+{
+	(void)partitions;
+	ck_assert_ptr_null(rg_consumer_group_metadata(actor->consumer));
+}
+
+/* KIP-447: there is one exactly while the member may commit; a new one for each generation. */
+START_TEST(who_it_is_for_a_transaction)
+{
+	rg_status status = {.size = sizeof(status)};
+	rg_error error = {0};
+	int32_t before;
+
+	crew_open(&a, "a", crew_conf("group.instance.id", "one", NULL));
+	ck_assert_ptr_null(rg_consumer_group_metadata(a.consumer));
+	a.in_revoked = ask_metadata;
+	a.in_lost = ask_metadata_in_vain;
+	crew_subscribe(&a, "t");
+	ck_assert_ptr_null(rg_consumer_group_metadata(a.consumer));
+	crew_until(a.owned == 2, &a);
+	OK(rg_consumer_status(a.consumer, &status, &error));
+	before = status.generation;
+	ck_metadata_is(rg_consumer_group_metadata(a.consumer), &status, "one");
+	OK(rg_consumer_rejoin(a.consumer, NULL, &error));
+	crew_until(count_of(&a, "assigned") == 2, &a);
+	ck_assert(seen(&a, "revoked"));
+	OK(rg_consumer_status(a.consumer, &status, &error));
+	ck_assert_int_gt(status.generation, before);
+	ck_metadata_is(rg_consumer_group_metadata(a.consumer), &status, "one");
+	OK(rg_testkit_fail_request(kit, RG__API_HEARTBEAT, 1, 82, &error));
+	crew_until(rg_consumer_failed(a.consumer) && a.owned == 0, &a);
+	ck_assert(seen(&a, "lost(FENCED)"));
+	ck_assert_ptr_null(rg_consumer_group_metadata(a.consumer));
+	OK(rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, WITHIN_MS, &error));
+	ck_assert_ptr_null(rg_consumer_group_metadata(a.consumer));
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, what_was_committed_comes_back);
@@ -344,6 +412,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, what_it_subscribes_to);
 	tcase_add_test(tcase, questions_inside_a_callback);
 	tcase_add_test(tcase, wrong_questions);
+	tcase_add_test(tcase, who_it_is_for_a_transaction);
 }
 
 int main(void)
