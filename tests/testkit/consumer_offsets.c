@@ -430,6 +430,100 @@ START_TEST(a_commit_without_an_answer_does_not_hold_up_poll)
 }
 END_TEST
 
+/* scenarios F.118: between the commit and the revocation no record comes out, or the next owner would read it again. */
+START_TEST(no_record_between_the_commit_and_the_revocation)
+{
+	struct actor *actors[] = {&a, NULL};
+	rg_error error = {0};
+	int hold, before;
+
+	produce("t", -1, 2000);
+	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.records >= 10, &a);
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	crew_subscribe(&a, "t,u");
+	while (rg_testkit_wait_held(kit, hold, 1, NULL))
+		crew_turn(actors);
+	before = a.records;
+	crew_poll_for(100, actors);
+	ck_assert_int_eq(a.records, before);
+	ck_assert(!seen(&a, "revoked")); /* it waits for the commit */
+	OK(rg_testkit_release(kit, hold, &error));
+	crew_until(a.records == 2000, &a);
+	crew_poll_for(50, actors);
+	ck_assert_int_eq(a.records, 2000); /* each once */
+}
+END_TEST
+
+static int records_of(const struct actor *actor, int partition)
+{
+	int count = 0;
+
+	for (int i = 0; i < actor->records; i++)
+		count += actor->record_partitions[i] == partition;
+	return count;
+}
+
+/* The same for a cooperative member, which goes on with what it keeps. */
+START_TEST(only_what_is_kept_goes_on)
+{
+	static const char sticky[] = "partition.assignment.strategy";
+	rg_error error = {0};
+	int hold, before[2], gone;
+
+	produce("t", -1, 3000);
+	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", sticky, "cooperative-sticky", NULL));
+	crew_open(&b, "b", crew_conf("enable.auto.commit", "true", sticky, "cooperative-sticky", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(records_of(&a, 0) && records_of(&a, 1), &a);
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	crew_subscribe(&b, "t");
+	while (rg_testkit_wait_held(kit, hold, 1, NULL))
+		crew_turn((struct actor *[]){&a, &b, NULL});
+	ck_assert_str_eq(a.seen, "prepare, complete, assigned t:0,1, prepare, complete");
+	before[0] = records_of(&a, 0);
+	before[1] = records_of(&a, 1);
+	crew_until(records_of(&a, 0) > before[0] || records_of(&a, 1) > before[1], &a, &b);
+	crew_poll_for(100, (struct actor *[]){&a, &b, NULL});
+	gone = records_of(&a, 0) == before[0] ? 0 : 1;
+	ck_assert_int_eq(records_of(&a, gone), before[gone]);
+	OK(rg_testkit_release(kit, hold, &error));
+	crew_until(a.records + b.records == 3000 && a.owned == 1 && b.owned == 1, &a, &b);
+	ck_assert(a.owns[1 - gone]);
+	crew_poll_for(50, (struct actor *[]){&a, &b, NULL});
+	ck_assert_int_eq(a.records + b.records, 3000);
+}
+END_TEST
+
+/* bugs 52, 55: what was owned in one generation is not committed in the next, where the broker would take it. */
+START_TEST(a_commit_of_an_older_generation_is_not_sent)
+{
+	static const char sticky[] = "partition.assignment.strategy";
+	rg_error error = {0};
+	int64_t commits;
+
+	crew_open(&b, "b", crew_conf(sticky, "cooperative-sticky", NULL)); /* leads */
+	crew_subscribe(&b, "t,u");
+	crew_until(b.owned == 3, &b);
+	crew_open(&a, "a", crew_conf(sticky, "cooperative-sticky", NULL));
+	crew_subscribe(&a, "t,u");
+	crew_until(a.owned && a.owned + b.owned == 3, &a, &b);
+	crew_poll_for(100, (struct actor *[]){&a, &b, NULL});
+	b.seen[0] = a.seen[0] = '\0';
+	crew_subscribe(&b, "t"); /* a rebalance */
+	crew_until(seen(&a, "prepare"), &a, &b);
+	crew_until(seen(&b, "complete"), &b); /* a's thread has its SyncGroup answer, and the application has not looked */
+	crew_poll_for(50, (struct actor *[]){&b, NULL});
+	ck_assert(!seen(&a, "complete"));
+	commits = rg_testkit_request_count(kit, 8);
+	ck_assert_int_eq(commit_one(&a, a.owns[0] ? "t" : a.owns[1] ? "t" : "u", a.owns[1] && !a.owns[0], 5, &error), 27);
+	ck_assert_int_eq(rg_testkit_request_count(kit, 8), commits);
+	crew_until(a.owned && a.owned + b.owned == 3, &a, &b);
+	ck_assert(!seen(&a, "lost"));
+}
+END_TEST
+
 /* bugs 53, 57: a commit has its time and no more, and the next one works. */
 START_TEST(a_commit_ends_when_its_time_is_up)
 {
@@ -514,6 +608,9 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, automatic_commits_when_it_matters);
 	tcase_add_test(tcase, automatic_commits_before_a_cooperative_revocation);
 	tcase_add_test(tcase, a_commit_without_an_answer_does_not_hold_up_poll);
+	tcase_add_test(tcase, no_record_between_the_commit_and_the_revocation);
+	tcase_add_test(tcase, only_what_is_kept_goes_on);
+	tcase_add_test(tcase, a_commit_of_an_older_generation_is_not_sent);
 	tcase_add_test(tcase, a_commit_ends_when_its_time_is_up);
 	tcase_add_test(tcase, metadata_is_stored_byte_by_byte);
 }
