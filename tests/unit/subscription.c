@@ -201,8 +201,13 @@ END_TEST
 START_TEST(the_hint_of_the_groups_size)
 {
 	uint8_t bytes[RG__HINT_LEN + 1];
+	uint32_t topics = 0;
 
-	rg__hint_write(70000, bytes);
+	rg__hint_write(70000, 0xfee1dead, bytes);
+	ck_assert(rg__hint_topics((struct rg__bytes){bytes, RG__HINT_LEN}, &topics));
+	ck_assert_uint_eq(topics, 0xfee1dead);
+	ck_assert(!rg__hint_topics((struct rg__bytes){bytes, RG__HINT_LEN - 1}, &topics));
+	ck_assert(!rg__hint_topics(RG__NULL_BYTES, &topics));
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN}), 70000);
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN - 1}), 0);
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN + 1}), 0);
