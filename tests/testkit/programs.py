@@ -64,6 +64,20 @@ def counts_and_goes_on_where_it_ended():
 	assert rest.splitlines() == [f"record-{i}" for i in range(30, 100)], rest
 
 
+def works_at_least_once():
+	"""The lesson about batches and commits: all of it, of the topics that match, and after an orderly end none again."""
+	cluster, folder = Cluster("orders-1:2,orders-2:1,other:1", "--records", "300"), scratch()
+	for run, expected in ((1, 600), (2, 7)):
+		if run == 2:
+			cluster.produce("orders-2", 0, "".join(f"r{i}\n" for i in range(expected)))
+		member = Member(folder, f"m{run}", [program("at-least-once"), cluster.bootstrap, "g", "^orders-"])
+		member.until("all records", lambda: member.text(member.out_path).count("\n") >= expected)
+		member.stop()
+		lines = member.text(member.out_path).splitlines()
+		assert len(lines) == len(set(lines)) == expected, f"{len(lines)}, {len(set(lines))} of them different"
+		assert all(line.startswith("orders-") for line in lines), lines
+
+
 def ends_at_the_end():
 	"""Most partitions are empty, and in a third run nothing is new."""
 	cluster = Cluster("t:6")
@@ -320,6 +334,7 @@ def refused():
 			("regroup-member", [*usual, "--delay-callback", "-1"], "--delay-callback"),
 			("regroup-member", [*usual, "-a", "nonesuch"], "nonesuch"),
 			("custom-assignor", ["-t", "t", "-C", "0"], "CAPACITY"),
+			("at-least-once", ["-t"], "BOOTSTRAP"),
 			("leader-election", ["-b", "127.0.0.1:1", "-g", "g"], "NAME"),
 			("leader-election", ["-n", "x", "-s", "soon"], "session.timeout.ms"),
 			("own-loop", ["-n", "0"], "SHARDS"),
@@ -356,7 +371,8 @@ def main():
 	report = Cases()
 	for partitions in (6, 2):
 		report.case(f"several_end_at_the_end, {partitions} partitions", several_end_at_the_end, partitions)
-	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended, ends_at_the_end, says_that_output_failed,
+	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended,
+			works_at_least_once, ends_at_the_end, says_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
 			elects_one_leader, keeps_consumers_out, serves_its_own_loop, refused, unwritable_events,
