@@ -139,8 +139,9 @@ START_TEST(the_same_subscription_gives_the_same_bytes)
 }
 END_TEST
 
-/* An eager member owns nothing when it joins: nothing in its bytes changes from one generation to the next. */
-START_TEST(an_eager_member_names_no_generation)
+/* KIP-792: the generation is in the bytes also where nothing is owned. A coordinator rebalances for a follower only when its
+ * bytes are new, so without it a follower could ask in vain; within one generation they stay the same (bugs 15). */
+START_TEST(a_follower_says_something_new_in_each_generation)
 {
 	static const char *const names[] = {"a"};
 	struct rg__topics topics = topics_of(names, 1);
@@ -149,8 +150,11 @@ START_TEST(an_eager_member_names_no_generation)
 	struct rg__buf a = {0}, b = {0};
 
 	ck_assert_int_eq(rg__subscription_write(&now, &listed, false, &a, NULL), RG_OK);
-	ck_assert_int_eq(rg__subscription_write(&later, &listed, false, &b, NULL), RG_OK);
+	ck_assert_int_eq(rg__subscription_write(&now, &listed, false, &b, NULL), RG_OK);
 	ck_assert(rg__bytes_equal(rg__buf_view(&a), rg__buf_view(&b)));
+	b.len = 0;
+	ck_assert_int_eq(rg__subscription_write(&later, &listed, false, &b, NULL), RG_OK);
+	ck_assert(!rg__bytes_equal(rg__buf_view(&a), rg__buf_view(&b)));
 	rg__buf_free(&a);
 	rg__buf_free(&b);
 	rg__topics_free(&topics);
@@ -225,7 +229,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, topics_are_ordered_and_each_is_kept_once);
 	tcase_add_test(tcase, userdata_gets_the_room_it_asks_for);
 	tcase_add_test(tcase, the_same_subscription_gives_the_same_bytes);
-	tcase_add_test(tcase, an_eager_member_names_no_generation);
+	tcase_add_test(tcase, a_follower_says_something_new_in_each_generation);
 	tcase_add_test(tcase, assignments_of_all_kinds);
 	tcase_add_test(tcase, the_hint_of_the_groups_size);
 }
