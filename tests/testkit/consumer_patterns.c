@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscriptions by regular expression, and topics that come, go and seem to be gone. */
+#include "base/alloc.h"
 #include "crew.h"
 #include "suite.h"
 
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static struct actor a, b, c;
 
@@ -243,6 +244,87 @@ START_TEST(closed_before_it_has_looked)
 }
 END_TEST
 
+/* --- Memory ------------------------------------------------------------------------------------------------------- */
+
+static int callbacks;
+
+static void count_callback(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                           void *user)
+{
+	(void)consumer, (void)error, (void)offsets, (void)user;
+	callbacks++;
+}
+
+/* A life with all that this program and its neighbours test, in which the n-th allocation fails. */
+static void one_life(long n)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rd_kafka_message_t *batch[16];
+	rg_conf *conf;
+	rg_consumer *consumer;
+	int64_t ends = now_ms() + 150, offset;
+	char group[32];
+	rg_error error = {0};
+	int accepted = 0;
+	size_t records = 0;
+
+	callbacks = 0;
+	snprintf(group, sizeof(group), "g%ld", n);
+	rd_kafka_topic_partition_list_add(list, "t", 0);
+	conf = crew_conf("group.id", group, "metadata.max.age.ms", "20", "auto.offset.reset", "by_duration:P1D", NULL);
+	rg_conf_set_log(conf, NULL, NULL);
+	rg__alloc_fail_after(n);
+	if (rg_consumer_new(&consumer, conf, &error)) {
+		ck_assert_msg(error.code == RG_ERR_MEMORY || error.code == RG_ERR_SYSTEM, "%ld: %s", n, error.text);
+		rd_kafka_topic_partition_list_destroy(list);
+		rg_conf_free(conf);
+		return;
+	}
+	rg_conf_free(conf);
+	if (rg_consumer_subscribe(consumer, (const char *[]){"^t$", "other"}, 2, &crew_listener, &a, &error))
+		ck_assert_int_eq(error.code, RG_ERR_MEMORY);
+	while (records < 4 && now_ms() < ends) {
+		size_t got = rg_consumer_poll_batch(consumer, batch, 16, 2, NULL);
+
+		for (size_t i = 0; i < got; i++) {
+			records += !batch[i]->err;
+			rd_kafka_message_destroy(batch[i]);
+		}
+		if (a.owned == 3 && !accepted) {
+			produce("other", 0, 4);
+			rg_consumer_seek(consumer, "t", 0, 0, NULL);
+			accepted += !rg_consumer_commit_async(consumer, NULL, count_callback, NULL, NULL);
+			rg_consumer_committed(consumer, list, 50, NULL);
+			rg_consumer_position(consumer, "t", 0, &offset, 50, NULL);
+		}
+	}
+	rg_consumer_close(consumer, RG_CLOSE_LEAVE, 200, NULL);
+	rg_consumer_free(consumer);
+	rd_kafka_topic_partition_list_destroy(list);
+	ck_assert_int_eq(callbacks, accepted);
+}
+
+START_TEST(memory_may_run_out_anywhere)
+{
+	long tried = 0;
+
+	memset(&a, 0, sizeof(a));
+	a.name = "a";
+	for (long n = 1; n < 4000; n++) {
+		a.seen[0] = '\0';
+		one_life(n);
+		ck_assert_int_eq(a.owned, 0);
+		ck_assert_int_eq(a.violations, 0);
+		tried = n;
+		if (rg__alloc_fail_after(0) > 0)
+			break; /* it lived without needing so many */
+		n += n / 15;
+	}
+	ck_assert_int_gt(tried, 150);
+	ck_assert_int_lt(tried, 4000);
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, what_matches_is_subscribed_to);
@@ -258,6 +340,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, from_pattern_to_names_and_back);
 	tcase_add_test(tcase, a_cooperative_member_keeps_what_it_has);
 	tcase_add_test(tcase, closed_before_it_has_looked);
+	tcase_add_test(tcase, memory_may_run_out_anywhere);
 }
 
 int main(void)
