@@ -182,6 +182,10 @@ static bool hit(struct rg__sim_cluster *cluster, int16_t api, int host, struct r
 		if (fault->api >= 0 ? fault->api != api : !is_groups(api) && api != RG__API_FIND_COORDINATOR)
 			continue;
 		*ret_fault = *fault;
+		if (fault->times > 1) {
+			cluster->faults[i].times--;
+			return true;
+		}
 		memmove(&cluster->faults[i], &cluster->faults[i + 1],
 		        (size_t)(--cluster->fault_count - i) * sizeof(*cluster->faults));
 		return true;

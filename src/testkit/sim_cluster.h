@@ -25,6 +25,7 @@ struct rg__sim_fault {
 	int host;     /* -1: any */
 	int16_t error;
 	int64_t late_us;
+	int times; /* how many requests it hits, one after the other; 0 is 1 */
 };
 
 /* What those who check want to see. NULL functions are skipped. */

@@ -330,6 +330,11 @@ static void stall_line(struct rg__sim_connection *connection, struct line *line,
 		line->last_us = until_us;
 }
 
+bool rg__sim_stands_still(const struct rg__sim_connection *connection)
+{
+	return connection->up.stalled_until_us == INT64_MAX || connection->down.stalled_until_us == INT64_MAX;
+}
+
 void rg__sim_stall(struct rg__sim_connection *connection, bool to_server, bool to_client, int64_t until_us)
 {
 	if (to_server)

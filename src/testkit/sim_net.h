@@ -84,6 +84,8 @@ void rg__sim_break(struct rg__sim_connection *connection);
 /* Nothing that is or will be on it arrives before `until_us`; INT64_MAX: never, half-open until a side gives up. */
 void rg__sim_stall(struct rg__sim_connection *connection, bool to_server, bool to_client, int64_t until_us);
 
+bool rg__sim_stands_still(const struct rg__sim_connection *connection); /* for ever, in some direction */
+
 struct rg__sim_connection *rg__sim_connection_next(struct rg__sim_connection *connection); /* of the same host */
 
 #endif

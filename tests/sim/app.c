@@ -462,18 +462,18 @@ static void tick(void *user)
 
 /* --- An assignor that makes mistakes ------------------------------------------------------------------------------------------ */
 
-/* Round robin; where it was told to be sloppy it gives a partition twice, or to somebody who does not want it. */
+/* Round robin; where it was told to be sloppy it gives a partition twice, or only to somebody who does not want it. */
 static rg_err assign_sloppily(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
 {
 	struct app *app = user;
-	rg_err err = rg_assignor_builtin("roundrobin")->assign(group, plan, error, NULL);
+	rg_err err;
 
-	for (int32_t m = 0; !err && app->bad_plans && group->topic_count && m < group->member_count; m++) {
-		if (app->bad_plans == 1)
-			err = rg_plan_give(plan, m, 0, 0);
-		else if (!group->members[m].topic_count || group->members[m].topics[0] != 0)
-			err = rg_plan_give(plan, m, 0, 0);
-	}
+	for (int32_t m = 0; app->bad_plans == 2 && group->topic_count && m < group->member_count; m++)
+		if (!group->members[m].topic_count || group->members[m].topics[0] != 0)
+			return rg_plan_give(plan, m, 0, 0);
+	err = rg_assignor_builtin("roundrobin")->assign(group, plan, error, NULL);
+	for (int32_t m = 0; !err && app->bad_plans == 1 && group->topic_count && m < group->member_count; m++)
+		err = rg_plan_give(plan, m, 0, 0);
 	return err;
 }
 

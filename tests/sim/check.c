@@ -278,6 +278,14 @@ static void coordinator_event(void *user, const struct rg__kit_event *event)
 	struct rg__event_line line = {0};
 	const char *text;
 
+	if (event->type == RG__KIT_EVENT_STATE && event->to == RG__KIT_EMPTY)
+		sim->last_generation = -1;
+	if (event->type == RG__KIT_EVENT_STATE && event->to == RG__KIT_AWAITING_SYNC) {
+		if (event->generation <= sim->last_generation)
+			sim_broken(sim, "the coordinator begins generation %d after generation %d", (int)event->generation,
+			           (int)sim->last_generation);
+		sim->last_generation = event->generation;
+	}
 	if (!sim->events)
 		return;
 	text = rg__kit_event_line(event, sim->world.now_us, &line);

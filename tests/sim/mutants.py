@@ -73,8 +73,6 @@ MUTANTS = [
     ("group/on_heartbeat.c", "27 on a heartbeat is ignored", S,
      "\tif (machine->membership == RG__STABLE)\n\t\trg__begin_rebalance(machine, actions);\n",
      "\tif (reaction->keep_generation)\n\t\treturn;\n\tif (machine->membership == RG__STABLE)\n\t\trg__begin_rebalance(machine, actions);\n"),
-    ("group/on_offsets.c", "a stale commit's answer counts", E,
-     "event->epoch != machine->epoch || machine->membership != RG__STABLE", "machine->membership != RG__STABLE"),
     ("group/on_sync.c", "the interval after a rebalance is not what it was set to", A,
      "\tmachine->heartbeat_at = now_us;\n", "\t\tmachine->heartbeat_at = now_us + 60000000;\n"),
     # --- rows of the reaction table
@@ -111,8 +109,6 @@ MUTANTS = [
     ("testkit/delayed_join.c", "coordinator: the join ends before everybody is there", E,
      "!group->delayed_join || group->delayed_join->initial || !rg__kit_group_all_joined(group)",
      "!group->delayed_join || group->delayed_join->initial"),
-    ("testkit/delayed_join.c", "coordinator: who does not rejoin stays", E, "member->join.parked || member->instance_id.data",
-     "true"),
     ("testkit/delayed_join.c", "coordinator: the generation stays the same", S,
      "\tgroup->generation = group->generation == INT32_MAX ? 1 : group->generation + 1;\n",
      "\tgroup->generation = group->generation ? group->generation : 1;\n"),

@@ -92,7 +92,8 @@ static void heal(struct player *player)
 		app->bad_plans = 0;
 		app->host.latency_us = 500;
 		for (; connection; connection = rg__sim_connection_next(connection))
-			rg__sim_break(connection); /* those that stand still would do so for ever */
+			if (rg__sim_stands_still(connection))
+				rg__sim_break(connection);
 	}
 }
 

@@ -81,6 +81,9 @@ static void make_fault(struct rg__random *random, struct line *line, int apps)
 		line->d = PICK(random, 14, 15, 16, -1);
 		break;
 	}
+	line->e = line->c == RG__SIM_ANSWER_ERROR ? PICK(random, 1, 1, 1, 2, 5, 200) : 1;
+	if (line->a == RG__API_HEARTBEAT && line->d == 27)
+		line->e = 1; /* a coordinator that says so has seen the heartbeat, which a fault keeps from it */
 	/* The answer to a JoinGroup or SyncGroup that comes later than a third of a session may be older than the seat. */
 	if (line->c == RG__SIM_LATE)
 		line->d = PICK(random, 100, 700, 1900);
@@ -166,12 +169,12 @@ void script_make(struct script *script, struct sim *sim, int64_t until_us)
 	make_settings(sim, &random);
 	memset(script, 0, sizeof(*script));
 	for (int t = 0; t < 2; t++)
-		script->lines[script->count++] = (struct line){RG__SIM_START_US, ACT_GROW, t, 1 + (int)draw(&random, 7), 0, 0};
+		script->lines[script->count++] = (struct line){RG__SIM_START_US, ACT_GROW, t, 1 + (int)draw(&random, 7), 0, 0, 0};
 	for (int i = 0; i < sim->app_count; i++)
 		if (i == 0 || starts(&random))
 			script->lines[script->count++] =
 				(struct line){RG__SIM_START_US + (int64_t)draw(&random, draw(&random, 2) ? 10 : 8000) * 1000, ACT_START, i,
-			                      (int)some_topics(&random), 0, 0};
+			                      (int)some_topics(&random), 0, 0, 0};
 	wrong = 3 + (int)draw(&random, 28);
 	while (wrong-- && script->count < LINES_MAX) {
 		struct line *line = &script->lines[script->count++];
@@ -295,7 +298,8 @@ void script_play(struct sim *sim, const struct line *line)
 		                                                         .api = (int16_t)line->a,
 		                                                         .host = line->b,
 		                                                         .error = (int16_t)line->d,
-		                                                         .late_us = line->d * INT64_C(1000)});
+		                                                         .late_us = line->d * INT64_C(1000),
+		                                                         .times = line->e});
 		break;
 	case ACT_BREAK:
 		break_all(app);
@@ -311,6 +315,7 @@ void script_play(struct sim *sim, const struct line *line)
 		rg__sim_stop(&sim->cluster, line->a, line->c);
 		break;
 	case ACT_MOVE:
+		sim->last_generation = -1;
 		if (!line->b)
 			check_state_lost(sim);
 		rg__sim_move(&sim->cluster, line->a, line->b, line->c * INT64_C(1000));
@@ -343,7 +348,7 @@ void script_print(const struct line *line, FILE *out)
 		[ACT_SLOW_LISTENER] = "slow listener: process, ms",
 		[ACT_SLOW_ASSIGNOR] = "slow assignor: process, ms",
 		[ACT_GAP] = "no poll: process, ms",
-		[ACT_FAULT] = "fault: api, process, kind, error or ms",
+		[ACT_FAULT] = "fault: api, process, kind, error or ms, requests",
 		[ACT_BREAK] = "break the connections of process",
 		[ACT_STALL] = "stall the connections of process, directions, ms",
 		[ACT_LATENCY] = "latency: process, us",
@@ -356,10 +361,10 @@ void script_print(const struct line *line, FILE *out)
 	};
 	static const int arguments[ACTS] = {
 		[ACT_START] = 2, [ACT_LEAVE] = 1, [ACT_KILL] = 2, [ACT_SUBSCRIBE] = 2, [ACT_REJOIN] = 1, [ACT_SLOW_LISTENER] = 2,
-		[ACT_SLOW_ASSIGNOR] = 2, [ACT_GAP] = 2, [ACT_FAULT] = 4, [ACT_BREAK] = 1, [ACT_STALL] = 3, [ACT_LATENCY] = 2,
+		[ACT_SLOW_ASSIGNOR] = 2, [ACT_GAP] = 2, [ACT_FAULT] = 5, [ACT_BREAK] = 1, [ACT_STALL] = 3, [ACT_LATENCY] = 2,
 		[ACT_STOP] = 3, [ACT_MOVE] = 3, [ACT_GROW] = 2, [ACT_DELETE] = 1, [ACT_SLOPPY] = 2, [ACT_FOREIGN] = 1,
 	};
-	const int values[] = {line->a, line->b, line->c, line->d};
+	const int values[] = {line->a, line->b, line->c, line->d, line->e};
 
 	fprintf(out, "%9.3f s  %s", (double)line->at_us / 1e6, names[line->act]);
 	for (int i = 0; i < arguments[line->act]; i++)

@@ -15,7 +15,7 @@ enum act {
 	ACT_SLOW_LISTENER, /* process a: its next callback takes b ms */
 	ACT_SLOW_ASSIGNOR, /* process a: likewise */
 	ACT_GAP,        /* process a does not poll for b ms */
-	ACT_FAULT,      /* the next request of API a of process b (-1: any): kind c, error or ms d */
+	ACT_FAULT,      /* the next e requests of API a of process b (-1: any): kind c, error or ms d */
 	ACT_BREAK,      /* the connections of process a */
 	ACT_STALL,      /* the connections of process a: directions b, for c ms (-1: for ever) */
 	ACT_LATENCY,    /* process a: b microseconds */
@@ -31,7 +31,7 @@ enum act {
 struct line {
 	int64_t at_us;
 	enum act act;
-	int a, b, c, d;
+	int a, b, c, d, e;
 };
 
 enum { LINES_MAX = 96 };

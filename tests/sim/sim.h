@@ -40,6 +40,7 @@ struct sim {
 	struct wire *wires;
 	int64_t state_lost_us; /* when the coordinator last forgot everything; 0: never */
 	int64_t committed[PLACES];
+	int32_t last_generation; /* that began since the group was last restored or empty; -1: none */
 	long requests_in_window[APPS];
 	int64_t window_us;
 	bool garbage; /* answers may say anything in this run */
