@@ -14,9 +14,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
-enum { IN_FLIGHT_MAX = 256, REQUESTS_PER_SECOND_MAX = 80, WATCH_US = 250000 };
+enum { REQUESTS_PER_SECOND_MAX = 80, WATCH_US = 250000 };
 
 void sim_broken(struct sim *sim, const char *format, ...)
 {
@@ -306,111 +305,6 @@ void check_topic_gone(struct sim *sim, int topic)
 	(void)topic; /* its offsets stay with the group, as on brokers */
 }
 
-/* --- On the wire ------------------------------------------------------------------------------------------------------------- */
-
-struct wire {
-	struct wire *prev, *next;
-	int host;
-	int16_t in_flight[IN_FLIGHT_MAX]; /* APIs, in the order of their answers */
-	unsigned first, count;
-	uint8_t length[4];
-	unsigned have; /* of it */
-	uint32_t left; /* of the answer */
-};
-
-static void wire_opened(void *user, struct rg__sim_connection *connection)
-{
-	struct sim *sim = user;
-	struct wire *wire = rg__calloc(1, sizeof(*wire));
-
-	if (!wire) {
-		sim_broken(sim, "out of memory");
-		return;
-	}
-	wire->host = rg__sim_connection_host(connection);
-	*rg__sim_tap_slot(connection) = wire;
-	DL_APPEND(sim->wires, wire);
-}
-
-static void wire_closed(void *user, struct rg__sim_connection *connection)
-{
-	struct sim *sim = user;
-	struct wire *wire = *rg__sim_tap_slot(connection);
-
-	if (!wire)
-		return;
-	*rg__sim_tap_slot(connection) = NULL;
-	DL_DELETE(sim->wires, wire);
-	rg__free(wire);
-}
-
-static bool waits_for(const struct wire *wire, int16_t api)
-{
-	for (unsigned i = 0; i < wire->count; i++)
-		if (wire->in_flight[(wire->first + i) % IN_FLIGHT_MAX] == api)
-			return true;
-	return false;
-}
-
-static void sent(struct sim *sim, struct wire *wire, const uint8_t *data, size_t len)
-{
-	int16_t api = -1;
-	const struct wire *other;
-
-	if (len >= 6)
-		api = (int16_t)((unsigned)data[4] << 8 | data[5]);
-	sim->requests++;
-	sim->requests_in_window[wire->host]++;
-	if (api == RG__API_JOIN_GROUP) {
-		const struct app *app = &sim->apps[wire->host];
-
-		sim->joins++;
-		if (app->member && (app->doing == APP_PREPARING || app->doing == APP_LOSING ||
-		                    probe_owes(app->member, RG_MEMBER_PREPARE) || probe_owes(app->member, RG_MEMBER_LOST)))
-			sim_broken(sim, "process %d joins before its application is done with what comes before", wire->host);
-		DL_FOREACH(sim->wires, other)
-			if (other->host == wire->host && waits_for(other, RG__API_JOIN_GROUP))
-				sim_broken(sim, "process %d: two JoinGroups outstanding", wire->host);
-	}
-	if (wire->count == IN_FLIGHT_MAX)
-		sim_broken(sim, "process %d: hundreds of requests in flight", wire->host);
-	else
-		wire->in_flight[(wire->first + wire->count++) % IN_FLIGHT_MAX] = api;
-}
-
-static void wire_bytes(void *user, struct rg__sim_connection *connection, bool is_sent, const uint8_t *data, size_t len)
-{
-	struct wire *wire = *rg__sim_tap_slot(connection);
-
-	if (!wire)
-		return;
-	if (is_sent) {
-		sent(user, wire, data, len);
-		return;
-	}
-	while (len) {
-		if (wire->have < 4) {
-			wire->length[wire->have++] = *data++;
-			len--;
-			wire->left = (uint32_t)wire->length[0] << 24 | (uint32_t)wire->length[1] << 16 |
-			             (uint32_t)wire->length[2] << 8 | wire->length[3];
-			continue;
-		}
-		size_t some = len < wire->left ? len : wire->left;
-
-		data += some;
-		len -= some;
-		wire->left -= (uint32_t)some;
-		if (wire->left)
-			continue;
-		wire->have = 0;
-		if (wire->count) {
-			wire->first = (wire->first + 1) % IN_FLIGHT_MAX;
-			wire->count--;
-		}
-	}
-}
-
 /* --- As time passes -------------------------------------------------------------------------------------------------------- */
 
 /* A member that is Stable and has its coordinator beats in time; a heartbeat that failed may wait as long as backoff does. */
@@ -525,7 +419,7 @@ static void watch(void *user)
 
 bool check_init(struct sim *sim)
 {
-	sim->net.tap = (struct rg__sim_tap){wire_opened, wire_bytes, wire_closed, sim};
+	wire_tap(sim);
 	sim->cluster.observer = (struct rg__sim_observer){applied, coordinator_event, sim};
 	if (!rg__sim_event_init(&sim->world, &sim->watch, watch, sim))
 		return false;
@@ -541,119 +435,6 @@ void check_free(struct sim *sim)
 		sim->plans = plan->next;
 		rg__free(plan);
 	}
-	while (sim->wires) {
-		struct wire *wire = sim->wires;
-
-		DL_DELETE(sim->wires, wire);
-		rg__free(wire);
-	}
+	wire_forget(sim);
 	rg__sim_event_free(&sim->world, &sim->watch);
-}
-
-/* --- At the end -------------------------------------------------------------------------------------------------------------- */
-
-static bool members_settled(struct sim *sim, char *why, size_t size)
-{
-	int32_t generation = -1;
-
-	for (int i = 0; i < sim->app_count; i++) {
-		struct app *app = &sim->apps[i];
-
-		if (!app->member || !app->joined)
-			continue;
-		if (app->restart || app->leaving || app->event || !rg__member_is_stable(app->member) || app->prepared) {
-			snprintf(why, size, "process %d is %s", i, rg_member_state(app->member));
-			return false;
-		}
-		if (generation >= 0 && rg__member_generation(app->member) != generation) {
-			snprintf(why, size, "process %d has generation %d, another %d", i,
-			         (int)rg__member_generation(app->member), (int)generation);
-			return false;
-		}
-		generation = rg__member_generation(app->member);
-		if (app->generation != generation) {
-			snprintf(why, size, "process %d has not taken generation %d", i, (int)generation);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Each partition that somebody subscribes to has one owner, of those. */
-static bool partitions_settled(struct sim *sim, char *why, size_t size)
-{
-	for (const struct rg__kit_topic *topic = sim->cluster.names.topics; topic; topic = topic->next) {
-		int t = topic->name.data[1] - '0';
-
-		for (int32_t p = 0; p < topic->partition_count; p++) {
-			int owners = 0, wanted = 0;
-
-			for (int i = 0; i < sim->app_count; i++) {
-				struct app *app = &sim->apps[i];
-
-				if (!app->member || !app->joined)
-					continue;
-				wanted += (app->topic_mask & 1u << t) != 0;
-				owners += (app->owned & app_place(t, p)) != 0;
-				if ((app->owned & app_place(t, p)) && !((app->topic_mask >> t) & 1)) {
-					snprintf(why, size, "process %d has t%d-%d and does not subscribe to it", i, t, (int)p);
-					return false;
-				}
-			}
-			if (owners != (wanted > 0)) {
-				snprintf(why, size, "t%d-%d has %d owners", t, (int)p, owners);
-				return false;
-			}
-		}
-	}
-	return true;
-}
-
-/* Who subscribes to the same gets the same, give or take one: of all partitions, or of each topic with range. */
-static bool balanced(struct sim *sim, char *why, size_t size)
-{
-	bool by_topic = strncmp(sim->settings.strategy, "range", 5) == 0;
-
-	for (int a = 0; a < sim->app_count; a++)
-		for (int b = 0; b < sim->app_count; b++) {
-			const struct app *one = &sim->apps[a], *two = &sim->apps[b];
-			int more = 0;
-
-			if (!one->member || !two->member || !one->joined || !two->joined || one->topic_mask != two->topic_mask)
-				continue;
-			for (int t = 0; t < TOPICS; t++) {
-				int difference = __builtin_popcountll(one->owned >> (t * PARTITIONS_MAX) & 0xffff) -
-				                 __builtin_popcountll(two->owned >> (t * PARTITIONS_MAX) & 0xffff);
-
-				more = by_topic ? (difference > more ? difference : more) : more + difference;
-			}
-			if (more > 1) {
-				snprintf(why, size, "process %d has %d partitions more than process %d", a, more, b);
-				return false;
-			}
-		}
-	return true;
-}
-
-/* A topic mask that is not the same for all makes the rule above say less for round robin, which promises less then. */
-static bool same_subscriptions(const struct sim *sim)
-{
-	unsigned mask = 0;
-
-	for (int i = 0; i < sim->app_count; i++)
-		if (sim->apps[i].member && sim->apps[i].joined) {
-			if (mask && sim->apps[i].topic_mask != mask)
-				return false;
-			mask = sim->apps[i].topic_mask;
-		}
-	return true;
-}
-
-bool check_settled(struct sim *sim, char *why, size_t size)
-{
-	if (!members_settled(sim, why, size) || !partitions_settled(sim, why, size))
-		return false;
-	if ((strncmp(sim->settings.strategy, "roundrobin", 10) == 0 || strcmp(sim->settings.strategy, "sloppy") == 0) && !same_subscriptions(sim))
-		return true;
-	return balanced(sim, why, size);
 }

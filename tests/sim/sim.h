@@ -69,4 +69,8 @@ void check_topic_gone(struct sim *sim, int topic);
 void check_home(struct sim *sim);   /* after everybody has left */
 bool check_settled(struct sim *sim, char *why, size_t size); /* after the faults are over */
 
+/* wire.c */
+void wire_tap(struct sim *sim);
+void wire_forget(struct sim *sim);
+
 #endif
