@@ -438,7 +438,7 @@ START_TEST(no_record_between_the_commit_and_the_revocation)
 	int hold, before;
 
 	produce("t", -1, 2000);
-	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", NULL));
+	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", "auto.commit.interval.ms", "60000", NULL));
 	crew_subscribe(&a, "t");
 	crew_until(a.records >= 10, &a);
 	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
@@ -468,31 +468,36 @@ static int records_of(const struct actor *actor, int partition)
 /* The same for a cooperative member, which goes on with what it keeps. */
 START_TEST(only_what_is_kept_goes_on)
 {
-	static const char sticky[] = "partition.assignment.strategy";
+	static const char sticky[] = "partition.assignment.strategy", interval[] = "auto.commit.interval.ms";
 	rg_error error = {0};
-	int hold, before[2], gone;
+	int join, hold, gone;
 
-	produce("t", -1, 3000);
-	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", sticky, "cooperative-sticky", NULL));
-	crew_open(&b, "b", crew_conf("enable.auto.commit", "true", sticky, "cooperative-sticky", NULL));
+	produce("t", -1, 40);
+	crew_open(&a, "a", crew_conf("enable.auto.commit", "true", interval, "60000", sticky, "cooperative-sticky", NULL));
+	crew_open(&b, "b", crew_conf("enable.auto.commit", "true", interval, "60000", sticky, "cooperative-sticky", NULL));
 	crew_subscribe(&a, "t");
-	crew_until(records_of(&a, 0) && records_of(&a, 1), &a);
-	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	crew_until(a.records == 40, &a);
+	OK(rg_testkit_hold_request(kit, 11, 3, false, &join, &error)); /* a's, behind the two of b */
 	crew_subscribe(&b, "t");
+	while (rg_testkit_wait_held(kit, join, 1, NULL))
+		crew_turn((struct actor *[]){&a, &b, NULL});
+	produce("t", -1, 40); /* in the middle of the rebalance: there is something to commit when it ends */
+	crew_until(a.records == 80, &a, &b);
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	OK(rg_testkit_release(kit, join, &error));
 	while (rg_testkit_wait_held(kit, hold, 1, NULL))
 		crew_turn((struct actor *[]){&a, &b, NULL});
 	ck_assert_str_eq(a.seen, "prepare, complete, assigned t:0,1, prepare, complete");
-	before[0] = records_of(&a, 0);
-	before[1] = records_of(&a, 1);
-	crew_until(records_of(&a, 0) > before[0] || records_of(&a, 1) > before[1], &a, &b);
-	crew_poll_for(100, (struct actor *[]){&a, &b, NULL});
-	gone = records_of(&a, 0) == before[0] ? 0 : 1;
-	ck_assert_int_eq(records_of(&a, gone), before[gone]);
+	produce("t", -1, 400);
+	crew_until(records_of(&a, 0) == 240 || records_of(&a, 1) == 240, &a, &b);
+	crew_poll_for(200, (struct actor *[]){&a, &b, NULL});
+	gone = records_of(&a, 0) == 240 ? 1 : 0;
+	ck_assert_int_eq(records_of(&a, gone), 40);
 	OK(rg_testkit_release(kit, hold, &error));
-	crew_until(a.records + b.records == 3000 && a.owned == 1 && b.owned == 1, &a, &b);
+	crew_until(a.records + b.records == 480 && a.owned == 1 && b.owned == 1, &a, &b);
 	ck_assert(a.owns[1 - gone]);
 	crew_poll_for(50, (struct actor *[]){&a, &b, NULL});
-	ck_assert_int_eq(a.records + b.records, 3000);
+	ck_assert_int_eq(a.records + b.records, 480);
 }
 END_TEST
 
