@@ -204,7 +204,7 @@ bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot);
 
 /* auto_commit.c */
 void rg__auto_commit_due(rg_consumer *consumer, int64_t now_us);
-/* Commits what was processed of these partitions. False: there is nothing to commit, or nobody to commit it to. */
+/* Commits what was processed of these partitions, NULL: of all. False: there is nothing to commit, or nobody to commit it to. */
 bool rg__auto_commit_before(rg_consumer *consumer, const struct rg__partitions *partitions, int64_t timeout_ms);
 bool rg__auto_commit_done(rg_consumer *consumer); /* true: none is under way (any more) */
 void rg__auto_commit_drop(rg_consumer *consumer);

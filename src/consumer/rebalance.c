@@ -155,8 +155,9 @@ static void prepare(rg_consumer *consumer)
 	rg__free(owned.items);
 	/* Between this commit and the revocation no record may come out: it would be read twice. */
 	rg__mark_closing(consumer, &consumer->given_up);
-	if (consumer->given_up.count)
-		rg__auto_commit_before(consumer, &consumer->given_up, commit_time_ms(consumer));
+	/* What a cooperative member keeps is committed, too: behind the JoinGroup nothing can be for as long as the rebalance
+	 * takes, and it may end with this member going. */
+	rg__auto_commit_before(consumer, NULL, commit_time_ms(consumer));
 	if (rg__auto_commit_done(consumer) && !rg__is_looking(consumer))
 		finish_prepare(consumer);
 }

@@ -120,6 +120,34 @@ START_TEST(a_kept_partition_whose_offset_was_not_known_yet)
 }
 END_TEST
 
+/* While a rebalance is under way nothing can be committed; what was processed before it began has been. */
+START_TEST(who_leaves_in_a_rebalance_has_committed_what_came_before_it)
+{
+	rg_error error = {0};
+	int first, second;
+
+	produce("t", -1, 60);
+	crew_open(&a, "a", crew_conf("partition.assignment.strategy", "cooperative-sticky", "enable.auto.commit", "true",
+	                             "auto.commit.interval.ms", "3600000", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.records == 60, &a);
+	OK(rg_testkit_hold_request(kit, SYNC_GROUP, 1, false, &first, &error));
+	OK(rg_testkit_hold_request(kit, SYNC_GROUP, 2, false, &second, &error));
+	join_with(&b, "b", "cooperative-sticky");
+	while (rg_testkit_wait_held(kit, first, 5, NULL) || rg_testkit_wait_held(kit, second, 5, NULL))
+		crew_turn((struct actor *[]){&a, &b, NULL});
+	crew_close(&a, RG_CLOSE_LEAVE);
+	ck_assert(seen(&a, "lost(NONE) t:0,1,2,3,4,5"));
+	OK(rg_testkit_release(kit, first, &error));
+	OK(rg_testkit_release(kit, second, &error));
+	crew_until(b.owned == 6, &b);
+	produce("t", -1, 6);
+	crew_until(b.records >= 6, &b);
+	crew_poll_for(50, (struct actor *[]){&b, NULL});
+	ck_assert_int_eq(b.records, 6);
+}
+END_TEST
+
 /* --- From eager to cooperative ------------------------------------------------------------------------------------ */
 
 /* scenarios E.79, E.80: an eager member and a cooperative one in the same group, by the only assignor both have. */
@@ -190,6 +218,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, records_flow_while_the_group_waits_for_a_slow_member);
 	tcase_add_test(tcase, records_flow_while_the_plan_is_awaited);
 	tcase_add_test(tcase, a_kept_partition_whose_offset_was_not_known_yet);
+	tcase_add_test(tcase, who_leaves_in_a_rebalance_has_committed_what_came_before_it);
 	tcase_add_test(tcase, an_eager_member_among_cooperative_ones);
 	tcase_add_test(tcase, from_range_to_cooperative_in_two_bounces);
 }
