@@ -62,19 +62,26 @@ static void take_time(const struct app *app)
 
 static rd_kafka_error_t *transform(struct app *app, const rd_kafka_message_t *record)
 {
-	rd_kafka_resp_err_t err;
 	char *text = malloc(record->len + 1);
+	const rd_kafka_vu_t parts[] = {
+		{.vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = app->to},
+		{.vtype = RD_KAFKA_VTYPE_KEY, .u.mem = {record->key, record->key_len}},
+		{.vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = {text, record->len}},
+		{.vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY},
+	};
+	rd_kafka_error_t *error;
 
 	if (!text)
 		fail("out of memory");
 	for (size_t i = 0; i < record->len; i++)
 		text[i] = (char)toupper(((const unsigned char *)record->payload)[i]);
-	while ((err = rd_kafka_producev(app->producer, RD_KAFKA_V_TOPIC(app->to), RD_KAFKA_V_KEY(record->key, record->key_len),
-	                                RD_KAFKA_V_VALUE(text, record->len), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-	                                RD_KAFKA_V_END)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+	while ((error = rd_kafka_produceva(app->producer, parts, sizeof(parts) / sizeof(parts[0]))) &&
+	       rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+		rd_kafka_error_destroy(error);
 		rd_kafka_poll(app->producer, 100);
+	}
 	free(text);
-	return err ? rd_kafka_error_new(err, "%s: %s", app->to, rd_kafka_err2str(err)) : NULL;
+	return error;
 }
 
 /* Where each partition goes on after this batch; its records are in order. */
