@@ -74,7 +74,7 @@ static void bad_topics(const char *const *names, size_t count, const char *text)
 	rg_error error = {0};
 
 	ck_assert_int_eq(rg_consumer_subscribe(a.consumer, names, count, NULL, NULL, &error), RG_ERR_INVALID);
-	ck_assert_str_eq(error.text, text);
+	ck_assert_msg(!strncmp(error.text, text, strlen(text)), "%s", error.text);
 }
 
 START_TEST(subscriptions_that_cannot_be)
@@ -85,7 +85,7 @@ START_TEST(subscriptions_that_cannot_be)
 	crew_open(&a, "a", crew_conf(NULL));
 	bad_topics(NULL, 0, "a subscription needs at least one topic");
 	bad_topics((const char *[]){"t", ""}, 2, "\"\" is no topic's name: 1 to 249 letters, digits, '.', '_' and '-'");
-	bad_topics((const char *[]){"t", "^t("}, 2, "\"^t(\" is no regular expression: Unmatched ( or \\\\(");
+	bad_topics((const char *[]){"t", "^t("}, 2, "\"^t(\" is no regular expression: "); /* then the C library's words */
 	bad_topics((const char *[]){".."}, 1, "\"..\" is no topic's name: 1 to 249 letters, digits, '.', '_' and '-'");
 	ck_assert_int_eq(rg_consumer_subscribe(a.consumer, (const char *[]){"t"}, 1, &too_old, NULL, &error), RG_ERR_INVALID);
 	ck_assert_int_eq(rg_testkit_request_count(kit, 11), 0);
