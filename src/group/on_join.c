@@ -21,17 +21,29 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 	return RG_OK;
 }
 
-static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, struct rg__actions *actions)
+/* broker: with a new generation begin the sessions of its members. An answer that only repeats the one before (the SyncGroup in
+ * between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. */
+static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation)
+{
+	int64_t beat_at = now_us + machine->heartbeat_interval_us;
+
+	if (!same_generation || machine->session_ends_at == RG__FOREVER)
+		machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
+	/* A JoinGroup that was parked for long leaves little of that: the first heartbeat must be in time to tell. */
+	if (machine->session_ends_at > now_us && beat_at > now_us + (machine->session_ends_at - now_us) / 2)
+		beat_at = now_us + (machine->session_ends_at - now_us) / 2;
+	if (!same_generation || machine->heartbeat_at > beat_at)
+		machine->heartbeat_at = beat_at;
+}
+
+static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, bool same_generation,
+                   struct rg__actions *actions)
 {
 	machine->coordinator_good = true;
 	machine->heartbeats_on = true;
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
-	machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
-	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
-	/* A JoinGroup that was parked for long leaves little of that: the first heartbeat must be in time to tell. */
-	if (machine->heartbeat_at > now_us + (machine->session_ends_at - now_us) / 2)
-		machine->heartbeat_at = now_us + (machine->session_ends_at - now_us) / 2;
+	begin_session(machine, now_us, same_generation);
 	if (machine->leader && !event->skip_assignment) {
 		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
 
@@ -44,6 +56,7 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 
 RG__HANDLER(rg__on_join_answered)
 {
+	bool same_generation = machine->generation == event->generation;
 	rg_err err = event->err;
 
 	/* KAFKA-20938: a broker may answer a superseded JoinGroup late, with 16 or anything; it is no longer the question. */
@@ -64,7 +77,7 @@ RG__HANDLER(rg__on_join_answered)
 			machine->epoch++;
 	}
 	if (err == RG_OK)
-		joined(machine, now_us, event, actions);
+		joined(machine, now_us, event, same_generation, actions);
 	else
 		rg__refused(machine, now_us, RG__REQUEST_JOIN_GROUP, err, actions);
 }

@@ -237,6 +237,17 @@ START_TEST(what_is_owned_does_not_outlive_the_seat)
 	      "wait 30s            > -                | Joining",
 	      "down                > DROP FIND        | Preparing",
 	      "wait 1ms            > LOST(session)    | Preparing id=m1 gen=3");
+	/* A JoinGroup answer that repeats the one before is none either, and does not put off the heartbeats. */
+	TRACE("conf session=9s heartbeat=3s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC",
+	      "sync 14             > -",
+	      "wait 2s             > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC   | gen=4",
+	      "sync 14             > -",
+	      "wait 1s             > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC BEAT");
 	/* A coordinator that keeps refusing is no sign of life. */
 	TRACE("conf session=9s request=2s", STABLE,
 	      "rejoin              > PREPARE",
