@@ -71,6 +71,7 @@ void rg__set_reason(char reason[RG__REASON_CUT + 1], const char *format, ...) __
 
 /* rebalance.c */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions);
+bool rg__joins_silently(const struct rg__machine *machine);
 int64_t rg__rejoin_by_us(const struct rg__machine *machine);
 void rg__forgive(struct rg__machine *machine, enum rg__request request, rg_err err);
 void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction);

@@ -26,7 +26,7 @@ RG__HANDLER(rg__on_rejoin)
 	(void)actions;
 	if (!machine->wanted || machine->membership == RG__FAILED)
 		return;
-	if (machine->membership == RG__UNJOINED && !machine->in_rebalance)
+	if (machine->membership == RG__UNJOINED && !machine->in_rebalance && !rg__joins_silently(machine))
 		return; /* about to ask the application anyway */
 	machine->rejoin_wanted = true;
 	rg__set_reason(machine->wish, "%s", event->reason ? event->reason : "");
@@ -63,7 +63,8 @@ RG__HANDLER(rg__on_prepared)
 		return;
 	machine->ask = 0;
 	machine->owns = event->keeps && machine->generation >= 0;
-	machine->rejoin_wanted = false; /* what it wanted so far is in the subscription that it just gave */
+	if (!rg__joins_silently(machine))
+		machine->rejoin_wanted = false; /* what it wanted so far is in the subscription that it just gave */
 }
 
 RG__HANDLER(rg__on_group_size)

@@ -6,6 +6,13 @@
 
 enum { REBALANCE_SLACK_MS = 5000 };
 
+/* broker: a static member that comes back without an id gets its old share, and nobody rebalances (KIP-345). A wish for a
+ * rebalance is not fulfilled by that; it takes another JoinGroup, with the id. */
+bool rg__joins_silently(const struct rg__machine *machine)
+{
+	return machine->conf.instance_id && !machine->member_id;
+}
+
 /* Into Preparing from Unjoined or Stable. PREPARE goes out here and nowhere else, once: a member that was thrown out in
  * the middle of a rebalance is still in the same one. */
 void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *actions)
@@ -15,7 +22,7 @@ void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *action
 		return;
 	if (machine->rejoin_wanted)
 		rg__set_reason(machine->reason, "%s", machine->wish);
-	machine->rejoin_wanted = false;
+	machine->rejoin_wanted = machine->rejoin_wanted && rg__joins_silently(machine);
 	machine->in_rebalance = true;
 	machine->ask = rg__next_attempt(machine);
 	rg__act(actions, RG__DO_PREPARE)->attempt = machine->ask;

@@ -169,6 +169,11 @@ START_TEST(no_poll_for_too_long_before_prepare_was_seen)
 	      "sync ok > COMPLETE PREPARE BEAT", "prepared > JOIN | reason='new topics'");
 	TRACE("conf poll=5s", JOINING, "rejoin reason='new topics' > -", "wait 6s > REPORT(LeaveGroup:MAX_POLL) DROP", "poll > FIND",
 	      "found ok > JOIN", "join ok id=m1 gen=1 leader=m0 > SYNC", "sync ok > COMPLETE PREPARE BEAT");
+	/* broker: a static member that comes back gets its old share without a rebalance, so its wish is still open after that. */
+	TRACE("conf poll=5s session=400s heartbeat=390s instance=i1", STABLE, "unpoll > -",
+	      "wait 6s > REPORT(LeaveGroup:MAX_POLL) LOST(max-poll) | Unjoined id=''", "rejoin reason='revoked' > -", "poll > PREPARE",
+	      "prepared > JOIN | id=''", "join ok id=m2 gen=3 leader=m0 > SYNC", "sync ok > COMPLETE PREPARE BEAT",
+	      "prepared > JOIN | id=m2 reason='revoked'", "join ok id=m2 gen=4 leader=m0 > SYNC", "sync ok > COMPLETE BEAT");
 	/* It polls again before its LeaveGroup is answered: no LEFT, nobody asked to leave. */
 	TRACE("conf poll=300s session=400s heartbeat=390s", STABLE,
 	      "unpoll              > -",
