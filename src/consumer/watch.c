@@ -198,6 +198,9 @@ static void compare(rg_consumer *consumer, const struct rg__metadata_response *b
 
 		if (!now && is_uncertain(body, topic->name))
 			continue;
+		/* What a pattern has found the finder watches, and two who notice would ask for two rebalances. */
+		if (!now && topic->ours && rg__patterns_match(consumer->finder.patterns, topic->name))
+			continue;
 		/* Missing once is no news: a broker may know less than the others for a moment. */
 		if (!now && !topic->missing && topic->partitions > 0) {
 			topic->missing = true;
