@@ -79,6 +79,31 @@ START_TEST(seven_answers_but_one_prepare_and_one_complete)
 }
 END_TEST
 
+/* The same with a coordinator that really moves to another broker while a JoinGroup is on its way to it. */
+START_TEST(the_coordinator_moves_in_the_middle)
+{
+	rg_error error = {0};
+	int32_t before = rg_testkit_coordinator(kit, "g");
+	int hold = 0;
+
+	OK(rg_testkit_fail_request(kit, 11, 2, 14, &error)); /* the first gets 79 */
+	OK(rg_testkit_hold_request(kit, 11, 3, false, &hold, &error));
+	OK(rg_testkit_fail_request(kit, 11, 4, 27, &error));
+	OK(rg_testkit_drop_request(kit, 11, 5, false, &error));
+	OK(rg_testkit_fail_request(kit, 14, 1, 22, &error));
+	crew_join(&a, "a", "t");
+	crew_until(rg_testkit_request_count(kit, 11) >= 3, &a);
+	OK(rg_testkit_wait_held(kit, hold, 5000, &error));
+	OK(rg_testkit_move_coordinator(kit, "g", before == 1 ? 2 : 1, true, 0, &error));
+	OK(rg_testkit_release(kit, hold, &error));
+	crew_until(a.owned == 4, &a);
+	ck_assert_int_ne(rg_testkit_coordinator(kit, "g"), before);
+	ck_assert_str_eq(a.seen, "prepare, complete, assigned t:0,1,2,3");
+	ck_assert_str_eq(a.errors, "");
+	ck_assert_int_ge(rg_testkit_request_count(kit, 11), 6);
+}
+END_TEST
+
 /* The first story: the leader's SyncGroup comes too late, since somebody has joined. */
 START_TEST(not_yet_stable)
 {
@@ -289,6 +314,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, an_eager_group_grows_and_shrinks);
 	tcase_add_test(tcase, a_cooperative_group_moves_only_what_must_move);
 	tcase_add_test(tcase, seven_answers_but_one_prepare_and_one_complete);
+	tcase_add_test(tcase, the_coordinator_moves_in_the_middle);
 	tcase_add_test(tcase, not_yet_stable);
 	tcase_add_test(tcase, a_member_that_was_thrown_out_loses_and_comes_back);
 	tcase_add_test(tcase, a_fenced_member_fails_for_good);
