@@ -47,18 +47,31 @@ static void release(struct rg__owed *owed)
 	memset(owed, 0, sizeof(*owed));
 }
 
-/* Asks that wait for an answer keep the machine from asking again, so the ring cannot fill up with them; a report that
- * finds it full takes the place of the newest entry of its kind. */
+static struct rg__owed *at(rg_member *member, unsigned i)
+{
+	return &member->owed[(member->owed_first + i) % RG__OWED_MAX];
+}
+
+/* Asks are few: the machine waits for the answer before it asks again. Errors that the application does not come for may
+ * be many, so when the ring is full the newest of them goes. */
+static void make_room(rg_member *member)
+{
+	unsigned i = member->owed_count - 1;
+
+	while (i && (at(member, i)->type != RG_MEMBER_ERROR || at(member, i)->fatal))
+		i--;
+	assert(at(member, i)->type == RG_MEMBER_ERROR && !at(member, i)->fatal);
+	release(at(member, i));
+	for (; i + 1 < member->owed_count; i++)
+		*at(member, i) = *at(member, i + 1);
+	member->owed_count--;
+}
+
 static struct rg__owed *slot(rg_member *member)
 {
-	if (member->owed_count == RG__OWED_MAX) {
-		struct rg__owed *last = &member->owed[(member->owed_first + RG__OWED_MAX - 1) % RG__OWED_MAX];
-
-		assert(last->type == RG_MEMBER_ERROR);
-		release(last);
-		return last;
-	}
-	return &member->owed[(member->owed_first + member->owed_count++) % RG__OWED_MAX];
+	if (member->owed_count == RG__OWED_MAX)
+		make_room(member);
+	return at(member, member->owed_count++);
 }
 
 static void owe_error(rg_member *member, struct rg__owed *owed, const struct rg__action *action)
