@@ -52,10 +52,11 @@ class Bench:
 		self.random = random.Random(options.seed)
 		self.folder = harness.scratch()
 		self.samples = {}
+		self.pending = []  # of the round under way: they count when it has come to its end
 		self.failures = []
 
 	def note(self, client, key, value):
-		self.samples.setdefault((client.name, key), []).append(value)
+		self.pending.append(((client.name, key), value))
 
 	def pause(self):
 		"""Heartbeats of 3 s have any phase when something happens; right after a rebalance they would all be far away."""
@@ -183,7 +184,10 @@ class Bench:
 			for client in self.options.clients:
 				began = time.monotonic()
 				try:
+					self.pending = []
 					getattr(self, part)(client, kafka, topic)
+					for key, value in self.pending:
+						self.samples.setdefault(key, []).append(value)
 				except AssertionError as error:
 					self.failures.append(f"{part} {number + 1}, {client.name}: {error}")
 				print(f"{part} {number + 1}/{rounds} {client.name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
