@@ -88,7 +88,7 @@ static bool read_varint(struct decoder *d, uint32_t *ret_value)
 static bool read_length(struct decoder *d, bool compact, size_t width, bool nullable, int64_t *ret_length)
 {
 	int64_t length;
-	uint32_t compact_value;
+	uint32_t compact_value = 0;
 	uint64_t value = 0;
 
 	if (compact) {
@@ -112,7 +112,7 @@ static bool read_bytes(struct decoder *d, const struct rg__field *field, enum rg
 		       struct rg__bytes *ret_bytes)
 {
 	bool compact = d->flexible && !field->plain_string;
-	int64_t length;
+	int64_t length = 0;
 
 	if (!read_length(d, compact, type == RG__STRING ? 2 : 4, nullable, &length))
 		return false;
@@ -178,7 +178,7 @@ static bool read_array(struct decoder *d, const struct rg__field *field, struct 
 	size_t size = rg__type_size(field->element, field->fields);
 	size_t min = rg__element_min(field, d->version, d->flexible);
 	int step = d->path.depth - 1;
-	int64_t count;
+	int64_t count = 0;
 	unsigned char *items;
 
 	if (!read_length(d, d->flexible, 4, rg__field_nullable(field, d->version), &count))
@@ -234,7 +234,7 @@ static bool read_tagged(struct decoder *d, const struct rg__field *field, uint32
 /* KIP-482: number of fields, then tag, size and value of each. What we do not know we skip. */
 static bool read_tags(struct decoder *d, const struct rg__fields *fields, void *to)
 {
-	uint32_t count, tag, size;
+	uint32_t count = 0, tag = 0, size = 0;
 
 	d->value_at = d->at;
 	if (!read_varint(d, &count))
