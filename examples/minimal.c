@@ -26,5 +26,5 @@ int main(void)
 		if (record)
 			rd_kafka_message_destroy(record);
 	}
-	return rg_consumer_close(consumer, RG_CLOSE_LEAVE, 10000, NULL);
+	return rg_consumer_close(consumer, RG_CLOSE_LEAVE, 10000, NULL), rg_consumer_free(consumer), rg_conf_free(conf), 1;
 }

@@ -41,6 +41,10 @@ if test ! -e "$BUILD_DIR/build.ninja"; then
 	mkdir -p "$BUILD_DIR"
 	meson setup ${NATIVE_FILE:+--native-file "$NATIVE_FILE"} ${WERROR:+-Dwerror=true} -Dtests=enabled -Dexamples=enabled \
 		"$BUILD_DIR" "$root" >"$BUILD_DIR/setup.log" 2>&1 || { tail -n 30 "$BUILD_DIR/setup.log"; gave_up "meson setup failed"; }
+else
+	# The demo, say, may have made it, on a machine that had nothing to test with.
+	meson configure -Dtests=enabled -Dexamples=enabled "$BUILD_DIR" >"$BUILD_DIR/setup.log" 2>&1 ||
+		{ tail -n 30 "$BUILD_DIR/setup.log"; gave_up "meson configure failed"; }
 fi
 ninja -C "$BUILD_DIR" >"$BUILD_DIR/ninja.log" 2>&1 || {
 	grep -A 20 -E 'FAILED|error:|ERROR' "$BUILD_DIR/ninja.log" | head -n 100

@@ -4,7 +4,7 @@
 
 /** @file
  * Who gets which partition. An assignor is a name and up to three functions; the group's leader runs `assign`
- * of the one the coordinator chose. range and roundrobin are built in; register your own with
+ * of the one the coordinator chose. range, roundrobin, sticky, cooperative-sticky and weighted are built in; register your own with
  * rg_conf_add_assignor().
  *
  * The group is shown as a dense view: members, topics and partitions are indexes from 0, so an assignor needs no

@@ -222,7 +222,7 @@ RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, voi
 RG_API rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consumer *consumer);
 
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
- * statistics, watermarks); its group calls are refused or have no effect. */
+ * watermarks); its group calls are refused or have no effect. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);
 
 /** How to close. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* KIP-62: a member whose application does not poll for max.poll.interval.ms gives its seat up. Poll only writes down
- * when it was left; the loop looks at that no more often than the interval may end. */
+ * when it was left; the loop looks at that no more often than the interval may end. The time that callbacks and assignors
+ * take counts as time away from poll. */
 #include "consumer/internal.h"
 
 static void look_again_in(rg_consumer *consumer, int64_t us)
@@ -40,4 +41,18 @@ void rg__alive_watch(rg_consumer *consumer)
 {
 	rg__member_polling(consumer->member, true);
 	look_again_in(consumer, consumer->conf->settings.max_poll_interval_ms * INT64_C(1000));
+}
+
+/* A callback that never returns must not keep its partitions for ever, although poll has called it. */
+void rg__callback_begins(rg_consumer *consumer)
+{
+	consumer->inside = true;
+	consumer->inside_poll = atomic_load(&consumer->left_poll_at) == 0;
+	atomic_store(&consumer->left_poll_at, rg__mono_us());
+}
+
+void rg__callback_ended(rg_consumer *consumer)
+{
+	consumer->inside = false;
+	atomic_store(&consumer->left_poll_at, consumer->inside_poll ? 0 : rg__mono_us());
 }

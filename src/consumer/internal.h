@@ -118,6 +118,7 @@ struct rg_consumer {
 	int64_t commit_waited_us, committed_waited_us;
 
 	bool inside;  /* a callback or an assignor */
+	bool inside_poll; /* and was called from poll */
 	bool in_lost; /* on_lost */
 	bool wakeable; /* a commit that rg_consumer_wakeup() may end */
 
@@ -230,6 +231,9 @@ void rg__async_end(rg_consumer *consumer, int64_t until_us); /* the same; those 
 bool rg__alive_init(rg_consumer *consumer); /* false: out of memory */
 void rg__alive_end(rg_consumer *consumer);
 void rg__alive_watch(rg_consumer *consumer); /* loop: from now on */
+/* Around the application's code that we call: it is away from poll for as long as that takes. */
+void rg__callback_begins(rg_consumer *consumer);
+void rg__callback_ended(rg_consumer *consumer);
 
 /* trace.c */
 void rg__event_of(rg_consumer *consumer, const char *event, const struct rg__partitions *partitions, const char *reason);

@@ -36,9 +36,9 @@ static rg_err write_protocols(rg_consumer *consumer, const struct rg__subscriber
 		const struct rg__listed_assignor *assignor = &consumer->strategy.items[i];
 		rg_err err;
 
-		consumer->inside = true;
+		rg__callback_begins(consumer);
 		err = rg__subscription_write(subscriber, assignor, ask, &offer->bytes[i], error);
-		consumer->inside = false;
+		rg__callback_ended(consumer);
 		if (err)
 			return err;
 		offer->protocols[i].name = assignor->assignor->name;

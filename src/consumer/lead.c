@@ -103,11 +103,11 @@ static void run(rg_consumer *consumer, const struct rg__metadata_response *body)
 	else if (body && !rg__metadata_topics(body, &leading->arena, &topics, &count))
 		err = rg__fail(&error, RG_ERR_MEMORY, "out of memory");
 	else {
-		consumer->inside = true;
+		rg__callback_begins(consumer);
 		/* Whatever this member is itself: in the middle of a migration others may be cooperative already (KIP-429). */
 		err = rg__leading_plan(leading, assignor, assignor->assignor->protocols & RG_COOPERATIVE, topics, count,
 		                       consumer->event->generation, &result, &error);
-		consumer->inside = false;
+		rg__callback_ended(consumer);
 	}
 	if (err) {
 		refuse(consumer, &error);

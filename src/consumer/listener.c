@@ -30,9 +30,9 @@ void rg__call_join_prepare(rg_consumer *consumer)
 	rg__event_of(consumer, "prepare", NULL, NULL);
 	if (!consumer->listener.on_join_prepare)
 		return;
-	consumer->inside = true;
+	rg__callback_begins(consumer);
 	consumer->listener.on_join_prepare(consumer, &generation, consumer->listener_user);
-	consumer->inside = false;
+	rg__callback_ended(consumer);
 }
 
 void rg__call_join_complete(rg_consumer *consumer)
@@ -43,9 +43,9 @@ void rg__call_join_complete(rg_consumer *consumer)
 	rg__event_of(consumer, "complete", NULL, NULL);
 	if (!consumer->listener.on_join_complete)
 		return;
-	consumer->inside = true;
+	rg__callback_begins(consumer);
 	consumer->listener.on_join_complete(consumer, &generation, consumer->listener_user);
-	consumer->inside = false;
+	rg__callback_ended(consumer);
 }
 
 void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partitions)
@@ -54,9 +54,9 @@ void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partit
 		rd_kafka_topic_partition_list_t *list = list_of(partitions);
 		int64_t began_us = rg__mono_us();
 
-		consumer->inside = true;
+		rg__callback_begins(consumer);
 		consumer->listener.on_revoked(consumer, list, consumer->listener_user);
-		consumer->inside = false;
+		rg__callback_ended(consumer);
 		rg__durations_add(&consumer->revoked_took, rg__mono_us() - began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
@@ -71,9 +71,11 @@ void rg__call_lost(rg_consumer *consumer, const struct rg__partitions *partition
 		rd_kafka_topic_partition_list_t *list = list_of(partitions);
 		int64_t began_us = rg__mono_us();
 
-		consumer->inside = consumer->in_lost = true;
+		rg__callback_begins(consumer);
+		consumer->in_lost = true;
 		consumer->listener.on_lost(consumer, list, cause, consumer->listener_user);
-		consumer->inside = consumer->in_lost = false;
+		consumer->in_lost = false;
+		rg__callback_ended(consumer);
 		rg__durations_add(&consumer->lost_took, rg__mono_us() - began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
@@ -111,9 +113,9 @@ void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *parti
 		return;
 	list = list_of(partitions);
 	began_us = rg__mono_us();
-	consumer->inside = true;
+	rg__callback_begins(consumer);
 	consumer->listener.on_assigned(consumer, list, consumer->listener_user);
-	consumer->inside = false;
+	rg__callback_ended(consumer);
 	rg__durations_add(&consumer->assigned_took, rg__mono_us() - began_us);
 	for (size_t i = 0; i < partitions->count; i++)
 		take_start(consumer, list, &partitions->items[i]);

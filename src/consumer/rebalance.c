@@ -179,9 +179,9 @@ static void tell_assignor(rg_consumer *consumer, const struct rg__listed_assigno
 		out_of_memory(consumer, "the assignor could not be shown its assignment");
 		return;
 	}
-	consumer->inside = true;
+	rg__callback_begins(consumer);
 	assignor->assignor->on_assignment(&assignment, assignor->user);
-	consumer->inside = false;
+	rg__callback_ended(consumer);
 }
 
 struct completion {

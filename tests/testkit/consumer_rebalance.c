@@ -178,6 +178,21 @@ START_TEST(an_application_that_does_not_poll_loses_its_seat)
 }
 END_TEST
 
+/* KIP-62: a callback is the application's time, too; one that does not return in time must not keep its partitions. */
+START_TEST(a_callback_that_takes_too_long_loses_the_seat)
+{
+	crew_open(&a, "a", crew_conf("max.poll.interval.ms", "400", NULL));
+	crew_subscribe(&a, "t");
+	a.callback_ms = 1200;
+	crew_until(count_of(&a, "assigned") == 1, &a);
+	a.callback_ms = 0;
+	crew_until(count_of(&a, "assigned") == 2 && a.owned == 4, &a);
+	ck_assert(seen(&a, "lost(MAX_POLL) t:0,1,2,3"));
+	ck_assert(alternates(&a));
+	ck_assert_ptr_nonnull(strstr(a.errors, "MAX_POLL"));
+}
+END_TEST
+
 /* scenarios C.66, bugs 36, 40: callbacks that take twice the session's time; the seat is kept. */
 START_TEST(slow_callbacks_do_not_stop_the_heartbeats)
 {
@@ -319,6 +334,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_member_that_was_thrown_out_loses_and_comes_back);
 	tcase_add_test(tcase, a_fenced_member_fails_for_good);
 	tcase_add_test(tcase, an_application_that_does_not_poll_loses_its_seat);
+	tcase_add_test(tcase, a_callback_that_takes_too_long_loses_the_seat);
 	tcase_add_test(tcase, slow_callbacks_do_not_stop_the_heartbeats);
 	tcase_add_test(tcase, a_subscription_changed_in_mid_rebalance_takes_effect);
 	tcase_add_test(tcase, the_same_subscription_again_is_no_rebalance);
