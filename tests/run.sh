@@ -77,15 +77,17 @@ export TSAN_OPTIONS="${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:sup
 
 logs=''
 failed=0
-run_suites() { # LOG_NAME SUITE…
+run_suites() { # LOG_NAME PROCESSES SUITE…
 	log=$1
-	shift
+	processes=$2
+	shift 2
 	chosen=''
 	for suite in "$@"; do
 		chosen="$chosen --suite $suite"
 	done
 	# shellcheck disable=SC2086 # words on purpose
-	$wrapper meson test -C "$BUILD_DIR" --no-rebuild --print-errorlogs --timeout-multiplier $slower --logbase "$log" $chosen \
+	$wrapper meson test -C "$BUILD_DIR" --no-rebuild --print-errorlogs --timeout-multiplier $slower --num-processes "$processes" \
+		--logbase "$log" $chosen \
 		</dev/null || failed=1
 	test ! -e "$BUILD_DIR/meson-logs/$log.json" || logs="$logs $BUILD_DIR/meson-logs/$log.json"
 }
@@ -103,7 +105,7 @@ for suite in $SUITES; do
 done
 test -z "$empty" || echo "No tests in:$empty"
 # shellcheck disable=SC2086
-test -z "$plain" || run_suites regroup-plain $plain
+test -z "$plain" || run_suites regroup-plain $(($(nproc) * 2)) $plain # most of them wait most of the time
 
 skipped_broker=0
 failed_broker=0
@@ -122,7 +124,7 @@ run_broker_suite() {
 	0)
 		REGROUP_BOOTSTRAP=$(echo "$told" | sed -n 's/^BOOTSTRAP=//p')
 		export REGROUP_BOOTSTRAP
-		run_suites regroup-broker broker
+		run_suites regroup-broker "$(nproc)" broker
 		;;
 	77)
 		echo "*** THE BROKER SUITE WAS SKIPPED: there is no Kafka to be had here (it needs Java and Maven) ***"
