@@ -28,7 +28,7 @@ def check_all_seen(kafka, topic, count, members, duplicates_allowed=False):
 
 
 def two_bounces(kafka):
-	"""range, then cooperative-sticky and range, then cooperative-sticky alone, one member at a time."""
+	"""bugs 24: range, then cooperative-sticky and range, then cooperative-sticky alone, one member at a time."""
 	folder, group, topic = scratch(), unique("bounce"), kafka.topic(PARTITIONS)
 	whole, every, running = all_of({topic: PARTITIONS}), [], []
 
@@ -101,7 +101,7 @@ def static_restarts(kafka):
 
 
 def static_with_another_topic(kafka):
-	"""bugs 24: the broker tells nobody that a restarted member wants something else, so the member asks."""
+	"""bugs 22: the broker tells nobody that a restarted member wants something else, so the member asks."""
 	folder, group, old, new = scratch(), unique("static"), kafka.topic(4, "old"), kafka.topic(2, "new")
 
 	def start(name, instance, topics):

@@ -40,6 +40,7 @@ class Producer(threading.Thread):
 
 
 def come_and_go(kafka):
+	"""bugs kafka 19444: on a broker that has dropped the oldest versions."""
 	folder, group = scratch(), unique("records")
 	topic = kafka.topic(PARTITIONS)
 	whole = all_of({topic: PARTITIONS})

@@ -179,6 +179,7 @@ class Soak:
 
 
 def soak(kafka):
+	"""bugs librdkafka 22, 32: killed and back within a session, again and again."""
 	print(f"     SOAK_SECONDS={SECONDS:g} SOAK_SEED={SEED}", flush=True)
 	it = Soak(kafka)
 	written = it.run()

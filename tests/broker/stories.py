@@ -47,7 +47,7 @@ def not_yet_stable(kafka):
 
 
 def joins_a_stable_group(kafka):
-	"""A third member joins a Stable group; the others learn it by heartbeat."""
+	"""bugs 8: a third member joins a Stable group; the others learn it by heartbeat."""
 	folder, group, topics = scratch(), unique("story"), {kafka.topic(6): 6}
 	m1 = Ours(kafka, folder, "m1", group, list(topics))
 	m1.wait_for("complete")

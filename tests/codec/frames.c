@@ -212,7 +212,7 @@ START_TEST(api_versions_falls_back_to_version_0)
 }
 END_TEST
 
-/* KIP-482: fields of newer brokers are skipped in headers, messages and elements. */
+/* KIP-482, bugs librdkafka 76: fields of newer brokers are skipped in headers, messages and elements. */
 START_TEST(unknown_tagged_fields_are_skipped_at_every_level)
 {
 	const struct rg__api *join = rg__api_by_key(RG__API_JOIN_GROUP);

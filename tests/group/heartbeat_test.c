@@ -6,7 +6,7 @@
 
 START_TEST(the_interval_counts_from_sending)
 {
-	/* scenarios C.51; bugs 41: the first goes out with the assignment; bugs kafka 5512 */
+	/* scenarios C.51, C.62; bugs 41: the first goes out with the assignment; bugs kafka 5512 */
 	TRACE("conf heartbeat=3s", SYNCING,
 	      "sync ok             > COMPLETE BEAT",
 	      "wait 1s             > -",

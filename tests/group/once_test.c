@@ -193,7 +193,7 @@ END_TEST
 
 START_TEST(the_first_join_loses_nothing)
 {
-	/* scenarios B.49: no LOST without something owned; B.50 is the consumer's */
+	/* scenarios B.49: no LOST without something owned */
 	TRACE(JOINING, "join 25 > JOIN", "join 79 id=m1 > JOIN", "join ok id=m1 gen=1 leader=m0 > SYNC", "sync 25 > JOIN | id=''");
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the faults are over: everybody is in, each partition has one owner, and the shares are as even as promised. */
+/* bugs 51: when the faults are over: everybody is in, each partition has one owner, and the shares are as even as
+ * promised. */
 #include "sim.h"
 
 #include <string.h>

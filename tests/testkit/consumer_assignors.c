@@ -262,7 +262,7 @@ static void send_garbage_join(struct client *client, const char *member_id, cons
 	client_send(client, RG__API_JOIN_GROUP, 5, &request);
 }
 
-/* Issue "Bad input": it gets nothing and is logged, the others get all. */
+/* bugs librdkafka 10: it gets nothing and is logged, the others get all. */
 START_TEST(a_member_whose_subscription_is_garbage)
 {
 	static const char *const garbage[] = {"", "\0", "\0\3\0\0\0\7", "\377\377\377\377\377", "no subscription at all"};

@@ -258,7 +258,7 @@ START_TEST(batches_are_records_in_order)
 }
 END_TEST
 
-/* Promise 2; bugs librdkafka 24: a rebalance while whole batches are waiting. */
+/* Promise 2; bugs librdkafka 23, 24: a rebalance while whole batches are waiting. */
 START_TEST(no_batch_has_records_of_what_was_revoked)
 {
 	rg_error error = {0};

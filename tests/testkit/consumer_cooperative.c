@@ -50,7 +50,7 @@ static const char *protocol_of_group(char text[512])
 
 /* --- What is kept ------------------------------------------------------------------------------------------------- */
 
-/* scenarios E.97: a rebalance that somebody else holds up costs the others no record. */
+/* scenarios E.97, bugs 32: a rebalance that somebody else holds up costs the others no record. */
 START_TEST(records_flow_while_the_group_waits_for_a_slow_member)
 {
 	int before;
@@ -97,7 +97,7 @@ START_TEST(records_flow_while_the_plan_is_awaited)
 }
 END_TEST
 
-/* bugs 29: a rebalance comes between, before it is known where a kept partition begins. It begins all the same, and is
+/* bugs 26: a rebalance comes between, before it is known where a kept partition begins. It begins all the same, and is
  * assigned once. */
 START_TEST(a_kept_partition_whose_offset_was_not_known_yet)
 {
@@ -150,7 +150,8 @@ END_TEST
 
 /* --- From eager to cooperative ------------------------------------------------------------------------------------ */
 
-/* scenarios E.79, E.80: an eager member and a cooperative one in the same group, by the only assignor both have. */
+/* scenarios E.79, E.80, bugs 23: an eager member and a cooperative one in the same group, by the only assignor both
+ * have. */
 START_TEST(an_eager_member_among_cooperative_ones)
 {
 	char text[512];
@@ -193,7 +194,7 @@ static void bounce(const char *assignors)
 	}
 }
 
-/* Kafka's two rolling bounces: range, then both, then cooperative-sticky alone. */
+/* bugs 24, 30; librdkafka 71: Kafka's two rolling bounces: range, then both, then cooperative-sticky alone. */
 START_TEST(from_range_to_cooperative_in_two_bounces)
 {
 	char text[512];

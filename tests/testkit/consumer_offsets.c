@@ -206,6 +206,7 @@ END_TEST
 
 /* --- Commits ------------------------------------------------------------------------------------------------------ */
 
+/* bugs 61 */
 START_TEST(commits_that_make_no_sense_are_refused_here)
 {
 	rd_kafka_topic_partition_list_t *twice = one("t", 0, 1);
@@ -311,6 +312,7 @@ static void commit_in_revoked(struct actor *actor, const rd_kafka_topic_partitio
 		              "%s", error.text);
 }
 
+/* bugs 61 */
 START_TEST(what_is_lost_cannot_be_committed)
 {
 	rg_error error = {0};
@@ -361,7 +363,7 @@ START_TEST(automatic_commits_from_time_to_time)
 }
 END_TEST
 
-/* scenarios F.116, F.118: before a rebalance and at the end; nothing is read twice. */
+/* scenarios F.116, F.118, bugs librdkafka 35: before a rebalance and at the end; nothing is read twice. */
 START_TEST(automatic_commits_when_it_matters)
 {
 	enum { ALL = 3000 };
@@ -380,7 +382,7 @@ START_TEST(automatic_commits_when_it_matters)
 }
 END_TEST
 
-/* KIP-429: also what a cooperative rebalance takes away is committed first. */
+/* KIP-429, bugs librdkafka 17: also what a cooperative rebalance takes away is committed first. */
 START_TEST(automatic_commits_before_a_cooperative_revocation)
 {
 	static const char sticky[] = "partition.assignment.strategy";
@@ -430,7 +432,8 @@ START_TEST(a_commit_without_an_answer_does_not_hold_up_poll)
 }
 END_TEST
 
-/* scenarios F.118: between the commit and the revocation no record comes out, or the next owner would read it again. */
+/* scenarios F.118, bugs kafka 14196: between the commit and the revocation no record comes out, or the next owner would
+ * read it again. */
 START_TEST(no_record_between_the_commit_and_the_revocation)
 {
 	struct actor *actors[] = {&a, NULL};

@@ -155,7 +155,7 @@ START_TEST(a_gap_in_metadata_by_pattern)
 }
 END_TEST
 
-/* aiokafka 88, librdkafka 11: the subscription changes while JoinGroup, then SyncGroup, is out. */
+/* bugs 16, librdkafka 11: the subscription changes while JoinGroup, then SyncGroup, is out. */
 static void change_during(int api, const char *topics, const char *assigned)
 {
 	rg_error error = {0};

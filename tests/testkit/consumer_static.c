@@ -70,7 +70,7 @@ START_TEST(a_restart_within_the_session_is_no_rebalance)
 }
 END_TEST
 
-/* bugs 24, KIP-814: who leads by its predecessor's plan still has to see the topic grow, its own and the others'. */
+/* bugs 22, KIP-814: who leads by its predecessor's plan still has to see the topic grow, its own and the others'. */
 START_TEST(a_restarted_leader_notices_growth)
 {
 	rg_error error = {0};
@@ -91,7 +91,7 @@ START_TEST(a_restarted_leader_notices_growth)
 }
 END_TEST
 
-/* bugs 24: the coordinator does not rebalance when a member comes back with other topics, so the member has to ask. */
+/* bugs 22: the coordinator does not rebalance when a member comes back with other topics, so the member has to ask. */
 START_TEST(a_restarted_leader_with_another_topic)
 {
 	two_of_them();

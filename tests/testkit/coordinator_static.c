@@ -21,7 +21,7 @@ static struct actor *ghost_of(const struct actor *a, const char *name)
 	return ghost;
 }
 
-/* KIP-345, KIP-814; bugs kafka 13435 */
+/* KIP-345, KIP-814; bugs 22 */
 START_TEST(a_restarted_leader_takes_its_seat_without_a_rebalance)
 {
 	struct actor *two[] = {static_actor("s1", "i1"), static_actor("s2", "i2")};
@@ -63,7 +63,7 @@ START_TEST(a_restarted_follower_takes_its_seat_without_a_rebalance)
 }
 END_TEST
 
-/* bugs 35, librdkafka 55; KIP-345 */
+/* bugs 35, librdkafka 55, kafka 8500; KIP-345 */
 START_TEST(the_former_holder_of_a_seat_is_fenced)
 {
 	struct actor *two[] = {static_actor("s1", "i1"), static_actor("s2", "i2")};

@@ -229,7 +229,7 @@ START_TEST(a_follower_that_never_syncs_is_removed_from_a_stable_group)
 }
 END_TEST
 
-/* bugs 68: once everybody has asked for the plan the deadline is void, also for later generations (KAFKA-7196). */
+/* bugs 68, 70: once everybody has asked for the plan the deadline is void, also for later generations (KAFKA-7196). */
 START_TEST(a_deadline_that_was_met_removes_nobody_later)
 {
 	struct actor *two[] = {actor("m1"), actor("m2")};

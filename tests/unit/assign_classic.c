@@ -136,8 +136,8 @@ START_TEST(racks_are_followed_within_quotas)
 }
 END_TEST
 
-/* Plans that kafka-clients' own assignors made for random groups with and without racks; three lines each: assignor,
- * group, plan. Made by tests/unit/JavaPlans.java, whose first lines say how. */
+/* bugs kafka 14891; plans that kafka-clients' own assignors made for random groups with and without racks; three lines
+ * each: assignor, group, plan. Made by tests/unit/JavaPlans.java, whose first lines say how. */
 START_TEST(plans_are_javas)
 {
 	const char *path = getenv("ASSIGN_VECTORS");

@@ -214,6 +214,7 @@ START_TEST(small_groups_any_subscriptions)
 }
 END_TEST
 
+/* bugs librdkafka 27: no plan that is as even moves less. */
 START_TEST(small_groups_equal_subscriptions)
 {
 	check_against_all(&(struct random_shape){.members_max = 4, .topics_max = 3, .partitions_max = 5,
@@ -336,8 +337,9 @@ static int differences(const struct rg_plan *plan, const int32_t *owners)
 	return count;
 }
 
-/* scenarios H.158, design "converges in at most two rounds": groups change at random, and after each change cooperative
- * members follow the plans: none gets what another still has, and after two rounds nothing moves any more. */
+/* scenarios H.158, bugs kafka 14639, design "converges in at most two rounds": groups change at random, and after each
+ * change cooperative members follow the plans: none gets what another still has, and after two rounds nothing moves any
+ * more. */
 static void live(struct random_group *g, struct random *random, const rg_assignor *assignor, int changes)
 {
 	for (int change = 0; change < changes; change++) {

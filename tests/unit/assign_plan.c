@@ -30,7 +30,7 @@ START_TEST(view_is_sorted)
 }
 END_TEST
 
-/* bugs franz-go PR 1348: a group that lists a member twice. The first is taken. */
+/* bugs 11: a group that lists a member twice. The first is taken. */
 START_TEST(a_member_listed_twice_counts_once)
 {
 	struct story story;
@@ -44,7 +44,7 @@ START_TEST(a_member_listed_twice_counts_once)
 }
 END_TEST
 
-/* scenarios H.157, bugs franz-go 4deed686: claims are checked before an assignor sees them. */
+/* scenarios H.157, bugs 29: claims are checked before an assignor sees them. */
 START_TEST(claims_that_make_no_sense_are_dropped)
 {
 	static const rg_group_partition want[] = {{0, 0}, {0, 2}, {1, 1}};

@@ -135,7 +135,8 @@ START_TEST(racks_that_do_not_matter)
 }
 END_TEST
 
-/* Each topic is spread, also when members come and go (Java's testTopicBalanceAfterReassignment). */
+/* bugs kafka 16277, librdkafka 67: each topic is spread, also when members come and go (Java's
+ * testTopicBalanceAfterReassignment). */
 START_TEST(topics_stay_spread)
 {
 	static const char *const groups[] = {

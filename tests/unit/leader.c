@@ -147,7 +147,7 @@ START_TEST(the_topics_of_the_group_are_collected_once)
 }
 END_TEST
 
-/* Issue "Bad input": cut at every byte, a subscription is garbage, and only its own member goes empty. */
+/* bugs librdkafka 10: cut at every byte, a subscription is garbage, and only its own member goes empty. */
 START_TEST(garbage_gets_nothing_and_is_told)
 {
 	struct rg__lead_result result;
@@ -218,6 +218,7 @@ START_TEST(a_cooperative_plan_must_not_move_what_is_held)
 }
 END_TEST
 
+/* scenarios E.86: refused here. */
 START_TEST(a_plan_for_a_topic_that_is_not_subscribed_to)
 {
 	struct rg__listed_assignor custom = {&to_last, NULL, false};
