@@ -206,7 +206,7 @@ END_TEST
 
 /* --- Commits ------------------------------------------------------------------------------------------------------ */
 
-/* bugs 61 */
+/* scenarios F.102, bugs 61 */
 START_TEST(commits_that_make_no_sense_are_refused_here)
 {
 	rd_kafka_topic_partition_list_t *twice = one("t", 0, 1);
@@ -347,7 +347,7 @@ START_TEST(what_is_revoked_can_be_committed)
 }
 END_TEST
 
-/* scenarios F.115, bugs librdkafka 40 */
+/* The interval alone: neither its retries nor a rebalance that falls into it. */
 START_TEST(automatic_commits_from_time_to_time)
 {
 	int64_t ends = now_ms() + WITHIN_MS;
@@ -504,7 +504,8 @@ START_TEST(only_what_is_kept_goes_on)
 }
 END_TEST
 
-/* bugs 52, 55: what was owned in one generation is not committed in the next, where the broker would take it. */
+/* scenarios F.101, bugs 52, 55: what was owned in one generation is not committed in the next, where the broker would
+ * take it. */
 START_TEST(a_commit_of_an_older_generation_is_not_sent)
 {
 	static const char sticky[] = "partition.assignment.strategy";
