@@ -113,10 +113,11 @@ int main(int argc, char **argv)
 {
 	struct election election = {.name = NULL};
 	rg_member_protocol protocol = {.name = "one-leader"};
-	rg_conf *conf = rg_conf_new();
+	static rg_conf *conf; /* must() may end the program at any point */
 	rg_error error;
 	int option;
 
+	conf = rg_conf_new();
 	must(conf ? RG_OK : RG_ERR_MEMORY, &(rg_error){.text = "out of memory"});
 	while ((option = getopt(argc, argv, "b:g:n:s:")) != -1) {
 		if (option == 'n')

@@ -200,9 +200,10 @@ int main(int argc, char **argv)
 {
 	struct shards shards = {.count = 12, .last = -1};
 	const rg_member_protocol protocol = {.name = "shards"};
-	rg_conf *conf = rg_conf_new();
+	static rg_conf *conf; /* must() may end the program at any point */
 	rg_error error;
 
+	conf = rg_conf_new();
 	must(conf ? RG_OK : RG_ERR_MEMORY, &(rg_error){.text = "out of memory"});
 	read_options(&shards, conf, argc, argv);
 	if (pipe(stop_pipe))

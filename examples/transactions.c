@@ -266,9 +266,11 @@ static void read_options(struct app *app, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct app app = {.conf = rg_conf_new(), .producer_conf = rd_kafka_conf_new()};
+	static struct app app; /* fail() may end the program at any point */
 	int failed;
 
+	app.conf = rg_conf_new();
+	app.producer_conf = rd_kafka_conf_new();
 	if (!app.conf)
 		fail("out of memory");
 	/* The offsets are the transactions', and where there are none yet everything is to be read. */

@@ -231,5 +231,10 @@ int main(int argc, char **argv)
 			printf("  %s\n", text);
 		}
 	}
-	return walk->broken[0] ? EXIT_FAILURE : EXIT_SUCCESS;
+	bool broken = walk->broken[0];
+
+	free(walk->seen.slots);
+	free(walk->seen.ticks);
+	free(walk);
+	return broken ? EXIT_FAILURE : EXIT_SUCCESS;
 }
