@@ -15,6 +15,7 @@ struct rg__names {
 		uint32_t hash;
 	} *places;
 	size_t mask, count;
+	uint64_t seed;
 	struct rg__arena *arena;
 };
 
