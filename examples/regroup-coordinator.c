@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static const char usage[] =
 	"usage: regroup-coordinator --topics NAME:PARTITIONS[,...] [--port P] [--brokers N] [--records N]\n"
@@ -103,6 +105,8 @@ int main(int argc, char **argv)
 	int signal_number;
 
 	rg_testkit_conf_init(&conf, sizeof(conf));
+	/* One that was killed and started again must not give out the ids that others still have. */
+	conf.seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
 	parse(argc, argv, &conf, &records);
 	/* Before any thread is there, so that none of them takes these. */
 	sigemptyset(&ends);

@@ -231,7 +231,7 @@ enum { RG_CLOSE_DEFAULT = RG_LEAVE_DEFAULT, RG_CLOSE_LEAVE = RG_LEAVE_ALWAYS, RG
 /** Commits (if enable.auto.commit), runs the callbacks for what is given up, leaves the group as `how` says
  * (KIP-1092), and ends the background thread. Returns within `timeout_ms` in every state, plus what the callbacks
  * take. RG_OK, also the second time; RG_ERR_TIMED_OUT: closed, but commit or leave had no answer; RG_ERR_STATE:
- * inside a callback, not closed. */
+ * inside a callback, RG_ERR_INVALID: no such `how`; not closed. */
 RG_API rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_error *error);
 
 /** Frees a consumer, closing it first without leaving if that was not done. NULL is ignored. */

@@ -71,7 +71,7 @@ typedef enum rg_leave {
 } rg_leave;
 
 /** Wants to be no member any more. RG_MEMBER_LEFT comes after at most `timeout_ms`. What was asked and not answered is
- * forgotten. RG_OK; RG_ERR_STATE: not joined. */
+ * forgotten. RG_OK; RG_ERR_STATE: not joined; RG_ERR_INVALID: no such `how`. */
 RG_API rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int timeout_ms);
 
 /** Says that the application is alive: without this call max.poll.interval.ms ends the membership (KIP-62), with

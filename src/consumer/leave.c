@@ -164,6 +164,8 @@ rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_erro
 
 	if (consumer->inside)
 		return rg__fail(error, RG_ERR_STATE, "rg_consumer_close: called inside a callback");
+	if (how != RG_CLOSE_DEFAULT && how != RG_CLOSE_LEAVE && how != RG_CLOSE_REMAIN)
+		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_close: %d is no way to close", how);
 	if (consumer->closed)
 		return RG_OK;
 	err = end_subscription(consumer, how, "closed", timeout_ms, error);

@@ -250,6 +250,8 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	static const enum rg__leave_mode modes[] = {
 		[RG_LEAVE_DEFAULT] = RG__LEAVE_DEFAULT, [RG_LEAVE_ALWAYS] = RG__LEAVE_ALWAYS, [RG_LEAVE_NEVER] = RG__LEAVE_NEVER};
 
+	if ((unsigned)how >= sizeof(modes) / sizeof(modes[0]))
+		return RG_ERR_INVALID;
 	if (rg__machine_membership(member->machine) == RG__UNJOINED && !rg__machine_wanted(member->machine))
 		return RG_ERR_STATE;
 	rg__owed_drop(member, true);

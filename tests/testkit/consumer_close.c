@@ -72,6 +72,9 @@ START_TEST(who_leaves_and_who_stays)
 	crew_open(&a, "a", crew_conf("group.instance.id", "one", NULL));
 	crew_subscribe(&a, "t");
 	crew_until(a.owned == 4, &a);
+	/* Ways that do not exist are refused, and change nothing. */
+	ck_assert_int_eq(rg_consumer_close(a.consumer, -1, 5000, NULL), RG_ERR_INVALID);
+	ck_assert_int_eq(rg_consumer_close(a.consumer, 99, 5000, NULL), RG_ERR_INVALID);
 	ck_assert_int_eq(close_in(&a, RG_CLOSE_DEFAULT, 5000), RG_OK);
 	ck_assert_int_eq(rg_testkit_request_count(kit, 13), 0);
 	free_now(&a);
