@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Subscriptions, assignments and the sticky userdata: bytes another member wrote, which a leader must survive. */
 #include "codec/consumer_protocol.h"
-#include "codec/sticky.h"
 #include "support.h"
 
 #include <check.h>
@@ -169,42 +168,6 @@ START_TEST(negative_partitions_are_passed_on)
 }
 END_TEST
 
-/* scenarios H.149 and after: sticky members of both versions meet in one group. */
-START_TEST(sticky_userdata_of_both_versions)
-{
-	struct rg__sticky_user_data user_data;
-	struct rg__buf out = {0};
-
-	ck_assert(rg__sticky_user_data_decode(hex("00000001 0001 61 00000001 00000004"), &arena, &user_data, &err));
-	ck_assert_int_eq(user_data.previous_assignment.count, 1);
-	ck_assert_int_eq(user_data.generation, -1);
-	ck_assert(rg__sticky_user_data_decode(hex("00000001 0001 61 00000001 00000004 0000002a"), &arena, &user_data,
-					      &err));
-	ck_assert_int_eq(user_data.generation, 42);
-	ck_assert(rg__sticky_user_data_encode(&user_data, &out, &err));
-	ck_assert(rg__bytes_equal(rg__buf_view(&out), hex("00000001 0001 61 00000001 00000004 0000002a")));
-	ck_assert(!rg__sticky_user_data_decode(hex("00000001 0001"), &arena, &user_data, &err));
-	ck_assert_str_eq(err.message, "StickyUserData");
-	rg__buf_free(&out);
-}
-END_TEST
-
-START_TEST(cooperative_sticky_userdata)
-{
-	struct rg__buf out = {0};
-	int32_t generation = 0;
-
-	ck_assert(rg__cooperative_sticky_user_data_encode(42, &out, &err));
-	ck_assert(rg__bytes_equal(rg__buf_view(&out), hex("0000002a")));
-	ck_assert(rg__cooperative_sticky_user_data_decode(rg__buf_view(&out), &generation, &err));
-	ck_assert_int_eq(generation, 42);
-	ck_assert(!rg__cooperative_sticky_user_data_decode(hex("00002a"), &generation, &err));
-	ck_assert(!rg__cooperative_sticky_user_data_decode(RG__NULL_BYTES, &generation, NULL));
-	ck_assert_int_eq(generation, 42);
-	rg__buf_free(&out);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("consumer_protocol");
@@ -219,8 +182,6 @@ int main(void)
 	tcase_add_test(tcase, a_captured_assignment);
 	tcase_add_loop_test(tcase, garbage_is_refused_with_a_reason, 0, (int)(sizeof(refused) / sizeof(*refused)));
 	tcase_add_test(tcase, negative_partitions_are_passed_on);
-	tcase_add_test(tcase, sticky_userdata_of_both_versions);
-	tcase_add_test(tcase, cooperative_sticky_userdata);
 
 	SRunner *runner = srunner_create(suite);
 

@@ -50,8 +50,6 @@ int main(void)
 	for (int i = 0; i < message_count(); i++) {
 		struct message message = message_at(i);
 
-		if (!message.kafka)
-			continue;
 		json_array_append_new(list, json_pack("{s:s, s:i, s:i, s:i, s:i, s:o}", "name", message.name, "first",
 						      message.first, "last", message.last, "api_key", message.api_key,
 						      "flexible_first", message.fields->flexible_first, "fields",

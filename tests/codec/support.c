@@ -4,19 +4,16 @@
 #include "codec/api.h"
 #include "codec/consumer_protocol.h"
 #include "codec/header.h"
-#include "codec/sticky.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct message others[] = {
-	{"RequestHeader", &rg__request_header_fields, 1, 2, -1, true},
-	{"ResponseHeader", &rg__response_header_fields, 0, 1, -1, true},
-	{"ConsumerProtocolSubscription", &rg__consumer_protocol_subscription_fields, 0, 3, -1, true},
-	{"ConsumerProtocolAssignment", &rg__consumer_protocol_assignment_fields, 0, 3, -1, true},
-	{"StickyUserData", &rg__sticky_user_data_fields, 0, 1, -1, false},
-	{"CooperativeStickyUserData", &rg__cooperative_sticky_user_data_fields, 0, 0, -1, false},
+	{"RequestHeader", &rg__request_header_fields, 1, 2, -1},
+	{"ResponseHeader", &rg__response_header_fields, 0, 1, -1},
+	{"ConsumerProtocolSubscription", &rg__consumer_protocol_subscription_fields, 0, 3, -1},
+	{"ConsumerProtocolAssignment", &rg__consumer_protocol_assignment_fields, 0, 3, -1},
 };
 
 int message_count(void)
@@ -31,7 +28,7 @@ struct message message_at(int i)
 	const struct rg__api *api = &rg__apis[i / 2];
 	const struct rg__fields *fields = i % 2 ? api->response : api->request;
 
-	return (struct message){fields->name, fields, api->first, api->last, api->key, true};
+	return (struct message){fields->name, fields, api->first, api->last, api->key};
 }
 
 bool message_by_name(const char *name, struct message *ret_message)

@@ -14,7 +14,6 @@ struct message {
 	const struct rg__fields *fields;
 	int first, last;
 	int api_key; /* -1: none */
-	bool kafka;  /* Kafka has a definition of it; the sticky userdata it does not */
 };
 
 int message_count(void);
