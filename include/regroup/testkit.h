@@ -87,7 +87,17 @@ RG_API rg_err rg_testkit_remove_topic(rg_testkit *kit, const char *name, rg_erro
 RG_API rg_err rg_testkit_produce(rg_testkit *kit, const char *topic, int32_t partition, const char *prefix,
                                  int64_t first, int64_t count, rg_error *error);
 
+/** Says which brokers have the replicas of a partition, or of all a topic has with partition -1; without it each has
+ * one, at its leader. The first that runs leads, and with none there is no leader (5); brokers serve everything all the
+ * same. The list is copied; an empty one takes it back. RG_ERR_STATE: there is no such topic or partition. */
+RG_API rg_err rg_testkit_set_replicas(rg_testkit *kit, const char *topic, int32_t partition, const int32_t *brokers,
+                                      size_t count, rg_error *error);
+
 /* Brokers and coordinators */
+
+/** Puts a broker into a rack (up to 255 bytes), which Metadata tells (KIP-881); NULL or "": into none, as at the
+ * start. */
+RG_API rg_err rg_testkit_set_rack(rg_testkit *kit, int32_t broker, const char *rack, rg_error *error);
 
 /** Closes a broker's port and its connections; the others take over its partitions. Groups it coordinates have none
  * until it is back or they are moved: FindCoordinator says 15. */

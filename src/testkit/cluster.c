@@ -92,7 +92,26 @@ void rg__kit_topic_remove(struct rg__kit_cluster *cluster, struct rg__kit_topic 
 		at = &(*at)->next;
 	*at = topic->next;
 	rg__kit_disown(&topic->name);
+	rg__free(topic->replicas);
 	rg__free(topic);
+}
+
+bool rg__kit_topic_set_replicas(struct rg__kit_topic *topic, int32_t partition, const struct rg__kit_replicas *replicas)
+{
+	int32_t first = partition < 0 ? 0 : partition, end = partition < 0 ? topic->partition_count : partition + 1;
+	struct rg__kit_replicas *longer;
+
+	if (end > topic->replicas_count) {
+		longer = rg__realloc(topic->replicas, (size_t)end * sizeof(*longer));
+		if (!longer)
+			return false;
+		memset(longer + topic->replicas_count, 0, (size_t)(end - topic->replicas_count) * sizeof(*longer));
+		topic->replicas = longer;
+		topic->replicas_count = end;
+	}
+	for (int32_t p = first; p < end; p++)
+		topic->replicas[p] = *replicas;
+	return true;
 }
 
 bool rg__kit_versions_set(struct rg__kit_cluster *cluster, int16_t api, int16_t first, int16_t last)

@@ -6,20 +6,28 @@
  * ApiVersions, Metadata and FindCoordinator. No I/O, clock or thread.
  *
  * Every running broker leads its share of the partitions (partition modulo their number): whoever stands behind the
- * brokers serves all of them alike. */
+ * brokers serves all of them alike. Where it was said who has a partition's replicas, the first of them that runs leads
+ * it, as in a real cluster. */
 
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "codec/field.h"
 #include "testkit/group_coordinator.h"
 
-enum { RG__KIT_BROKERS_MAX = 16, RG__KIT_APIS_MAX = 128 };
+enum { RG__KIT_BROKERS_MAX = 16, RG__KIT_APIS_MAX = 128, RG__KIT_RACK_MAX = 255 };
 
 struct rg__kit_broker {
 	int32_t id; /* 1 … */
 	char host[64];
 	int32_t port;
 	bool running;
+	char rack[RG__KIT_RACK_MAX + 1]; /* "": none */
+};
+
+/* Who has the replicas of a partition, the preferred leader first. */
+struct rg__kit_replicas {
+	int32_t ids[RG__KIT_BROKERS_MAX];
+	int32_t count; /* 0: nobody has said */
 };
 
 struct rg__kit_topic {
@@ -27,6 +35,8 @@ struct rg__kit_topic {
 	struct rg__bytes name; /* owned */
 	struct rg__uuid id;    /* stays while the topic does: one that is made anew under its name gets another */
 	int32_t partition_count;
+	struct rg__kit_replicas *replicas; /* owned, of the first `replicas_count` partitions */
+	int32_t replicas_count;
 };
 
 struct rg__kit_versions {
@@ -56,6 +66,8 @@ struct rg__kit_topic *rg__kit_topic_find(const struct rg__kit_cluster *cluster, 
 struct rg__kit_topic *rg__kit_topic_add(struct rg__kit_cluster *cluster, struct rg__bytes name,
 					int32_t partition_count);
 void rg__kit_topic_remove(struct rg__kit_cluster *cluster, struct rg__kit_topic *topic);
+/* Of one partition, or all there are with -1. False: out of memory. */
+bool rg__kit_topic_set_replicas(struct rg__kit_topic *topic, int32_t partition, const struct rg__kit_replicas *replicas);
 
 /* Offers a range of versions; first -1: the API is not offered. False: too many APIs. */
 bool rg__kit_versions_set(struct rg__kit_cluster *cluster, int16_t api, int16_t first, int16_t last);

@@ -30,8 +30,33 @@ static bool add_brokers(const struct rg__kit_cluster *cluster, struct rg__arena 
 		to[i].node_id = running[i]->id;
 		to[i].host = rg__bytes_of(running[i]->host);
 		to[i].port = running[i]->port;
+		to[i].rack = running[i]->rack[0] ? rg__bytes_of(running[i]->rack) : RG__NULL_BYTES;
 	}
 	answer->controller_id = count ? running[0]->id : -1;
+	return true;
+}
+
+/* Where it was said who has the replicas. Those that run are in sync, the first of them leads. */
+static bool add_replicas(const struct rg__kit_cluster *cluster, const struct rg__kit_replicas *replicas,
+			 struct rg__arena *arena, struct rg__metadata_response_topic_partition *to)
+{
+	int32_t *ids = rg__arena_calloc(arena, 3 * (size_t)replicas->count, sizeof(*ids));
+	int32_t *in_sync = ids + replicas->count, *offline = in_sync + replicas->count;
+
+	if (!ids)
+		return false;
+	to->replica_nodes = (struct rg__array){ids, replicas->count};
+	to->isr_nodes = (struct rg__array){in_sync, 0};
+	to->offline_replicas = (struct rg__array){offline, 0};
+	for (int32_t i = 0; i < replicas->count; i++) {
+		ids[i] = replicas->ids[i];
+		if (cluster->brokers[ids[i] - 1].running)
+			in_sync[to->isr_nodes.count++] = ids[i];
+		else
+			offline[to->offline_replicas.count++] = ids[i];
+	}
+	to->leader_id = to->isr_nodes.count ? in_sync[0] : -1;
+	to->error_code = to->isr_nodes.count ? 0 : LEADER_NOT_AVAILABLE;
 	return true;
 }
 
@@ -52,6 +77,11 @@ static bool add_partitions(const struct rg__kit_cluster *cluster, const struct r
 			&RG__ITEMS(struct rg__metadata_response_topic_partition, to->partitions)[p];
 
 		at->partition_index = p;
+		if (p < topic->replicas_count && topic->replicas[p].count) {
+			if (!add_replicas(cluster, &topic->replicas[p], arena, at))
+				return false;
+			continue;
+		}
 		at->leader_id = count ? ids[p % count] : -1;
 		at->error_code = count ? 0 : LEADER_NOT_AVAILABLE;
 		at->replica_nodes = at->isr_nodes = (struct rg__array){count ? &ids[p % count] : NULL, count ? 1 : 0};
