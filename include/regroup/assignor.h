@@ -118,7 +118,8 @@ typedef struct rg_assignment {
 } rg_assignment;
 
 /** An assignor. All functions run on the thread that is inside rg_consumer_poll() (or close, unsubscribe);
- * heartbeats go on meanwhile. They must not call into the consumer, except to read. */
+ * heartbeats go on meanwhile. They must not call into the consumer, except to read: `assign` may ask for the group's
+ * offsets (rg_consumer_committed(), rg_consumer_handle()) as long as that fits into max.poll.interval.ms. */
 typedef struct rg_assignor {
 	size_t size;      /**< sizeof(rg_assignor): lets later versions append */
 	const char *name; /**< as in partition.assignment.strategy and on the wire; 1 to 255 bytes */
