@@ -2,7 +2,8 @@
 /* regroup-plan: the group from a running one, through librdkafka's administrative calls; it is not joined. */
 #include "plan_live.h"
 
-#include <librdkafka/rdkafka.h>
+#include "plan_admin.h"
+
 #include <string.h>
 
 enum { TIMEOUT_MS = 10000 };
@@ -194,6 +195,27 @@ static bool has_subscriber(const struct model *model, const char *topic)
 	return false;
 }
 
+/* The racks of each partition's replicas, as far as their brokers say them. */
+static void read_racks(struct topic *topic, const struct rd_kafka_metadata_topic *from,
+                       const struct rd_kafka_metadata *metadata, const char *const *broker_racks)
+{
+	topic->racks = model_alloc((size_t)topic->partitions, sizeof(*topic->racks));
+	topic->rack_counts = model_alloc((size_t)topic->partitions, sizeof(*topic->rack_counts));
+	for (int p = 0; p < from->partition_cnt; p++) {
+		const struct rd_kafka_metadata_partition *partition = &from->partitions[p];
+		const char **racks = model_alloc((size_t)partition->replica_cnt, sizeof(*racks));
+
+		if (partition->id < 0 || partition->id >= topic->partitions)
+			continue;
+		topic->racks[partition->id] = racks;
+		topic->rack_counts[partition->id] = 0;
+		for (int r = 0; r < partition->replica_cnt; r++)
+			for (int b = 0; b < metadata->broker_cnt; b++)
+				if (metadata->brokers[b].id == partition->replicas[r] && broker_racks[b])
+					racks[topic->rack_counts[partition->id]++] = broker_racks[b];
+	}
+}
+
 static bool read_topics(struct model *model, rd_kafka_t *rk, rg_error *error)
 {
 	const struct rd_kafka_metadata *metadata;
@@ -201,11 +223,21 @@ static bool read_topics(struct model *model, rd_kafka_t *rk, rg_error *error)
 
 	if (err)
 		return model_fail(error, "the topics could not be read: %s", rd_kafka_err2str(err));
+
+	const char **broker_racks = admin_read_racks(rk, metadata);
+
 	model->topics = model_alloc((size_t)metadata->topic_cnt, sizeof(*model->topics));
-	for (int t = 0; t < metadata->topic_cnt; t++)
-		if (has_subscriber(model, metadata->topics[t].topic) && metadata->topics[t].partition_cnt > 0)
-			model->topics[model->topic_count++] = (struct topic){.name = model_text(metadata->topics[t].topic),
-			                                                     .partitions = metadata->topics[t].partition_cnt};
+	for (int t = 0; t < metadata->topic_cnt; t++) {
+		const struct rd_kafka_metadata_topic *from = &metadata->topics[t];
+		struct topic *topic = &model->topics[model->topic_count];
+
+		if (!has_subscriber(model, from->topic) || from->partition_cnt <= 0)
+			continue;
+		*topic = (struct topic){.name = model_text(from->topic), .partitions = from->partition_cnt};
+		if (broker_racks)
+			read_racks(topic, from, metadata, broker_racks);
+		model->topic_count++;
+	}
 	model_sort_topics(model);
 	rd_kafka_metadata_destroy(metadata);
 	return true;
@@ -225,7 +257,7 @@ bool model_read_live(struct model *model, const struct plan_live *from, const ch
 		model_fail(error, "group %s could not be read from %s: %s", from->group, from->bootstrap, rd_kafka_err2str(err));
 	else
 		ok = check_group(list, from->group, error) && read_group(model, &list->groups[0], ret_protocol, error) &&
-		     read_topics(model, rk, error);
+		     admin_read_instances(model, rk, from->group, error) && read_topics(model, rk, error);
 	if (list)
 		rd_kafka_group_list_destroy(list);
 	rd_kafka_destroy(rk);

@@ -61,15 +61,56 @@ def foretells_what_a_newcomer_does(kafka):
 	assert after["m3"] == moves, f"foretold {moves}, before {before}, after {after}"
 
 
+def knows_who_is_static(kafka):
+	"""Static members come first, which decides who gets one more; member ids alone would say the other way round."""
+	folder, group, topics = scratch(), unique("plan"), {kafka.topic(3): 3}
+	Ours(kafka, folder, "a", group, list(topics), "range").wait_for("complete")
+	Ours(kafka, folder, "z", group, list(topics), "range", settings={"group.instance.id": "z"}).wait_for("complete")
+	settled(kafka, group, 2, all_of(topics))
+	sizes = {member[0]: sum(map(len, share.values())) for member, share in plan(kafka, group)["assignments"].items()}
+	assert sizes == {"a": 1, "z": 2}, sizes
+
+
+def foretells_growth_and_who_goes(kafka):
+	"""Another number of partitions, a member less, another assignor; as a table, too, and nobody is disturbed."""
+	folder, group, topics = scratch(), unique("plan"), {kafka.topic(4): 4}
+	topic, = topics
+	members = [Ours(kafka, folder, name, group, list(topics), ASSIGNOR) for name in ("m1", "m2")]
+	settled(kafka, group, 2, all_of(topics))
+	seen = plan(kafka, group)["assignments"]
+	first, second = sorted(seen)
+	grown = plan(kafka, group, "--partitions", f"{topic}=6")
+	assert sorted((move["partition"], move["from"]) for move in grown["moves"]) == [(4, None), (5, None)], grown
+	assert {move["to"] for move in grown["moves"]} == {first, second}, grown
+	less = plan(kafka, group, "--remove-member", first)
+	assert less["assignments"] == {second: {topic: [0, 1, 2, 3]}}, less
+	assert [(m["partition"], m["from"], m["to"]) for m in less["moves"]] == [(p, first, second) for p in seen[first][topic]]
+	other = plan(kafka, group, "--assignor", "range", "--add-member", "1", "--rounds")
+	assert [round_["assignor"] for round_ in other["rounds"]] == ["range"], other
+	assert [sum(map(len, share.values())) for _, share in sorted(other["rounds"][0]["assignments"].items())] == [2, 1, 1]
+	table = subprocess.run([program("regroup-plan"), "--live", "-b", kafka.bootstrap, "-g", group, "--table", "--add-member",
+		"1"], capture_output=True, text=True, timeout=40, check=True).stdout
+	assert "what moves in the end:" in table and "-> new-1" in table, table
+	for member in members:
+		assert member.count("prepare") == member.count("complete"), member.told()
+
+
 def says_why_not(kafka):
 	said = plan(kafka, "nowhere", code=1)
 	assert said == "regroup-plan: there is no group nowhere\n", said
+	group = unique("plan")
+	Ours(kafka, scratch(), "m1", group, [kafka.topic(1)], ASSIGNOR).wait_for("complete")
+	for options, words in ((["--remove-member", "x"], "no member named x"), (["--partitions", "x=2"], "no topic named x"),
+			(["-X", "nonsense=1"], "No such configuration property")):
+		said = plan(kafka, group, *options, code=1)
+		assert words in said, said
 
 
 def main():
 	report = Cases()
 	with Kafka() as kafka:
-		for case in (sees_a_group_as_it_is, foretells_what_a_newcomer_does, says_why_not):
+		for case in (sees_a_group_as_it_is, foretells_what_a_newcomer_does, knows_who_is_static,
+				foretells_growth_and_who_goes, says_why_not):
 			report.case(case.__name__, case, kafka)
 	return report.finish()
 

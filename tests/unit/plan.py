@@ -91,6 +91,9 @@ def prints_a_table():
 	for words in ("cooperative-sticky: 4 partitions of 1 topics to 3 members", "t:2-3", "loads 0 to 2",
 			"t 1: m1 -> new-1"):
 		assert words in out, out
+	out = run(TWO_OWNERS, "--table", "--rounds", "--add-member", "1")
+	equal([line.split()[:2] for line in out.splitlines() if line.startswith("new-1")], [["new-1", "-"]] * 2)
+	assert "1 moved, 1 withheld for a round" in out and "0 moved, 0 withheld for a round" in out, out
 
 
 def names_the_place(text, place):
@@ -118,6 +121,19 @@ BAD_INPUT = {
 	"owns an unknown topic": (T + '{"id":"m","topics":[],"owned":{"x":[]}}]}', "members[0].owned.x: there is no topic"),
 	"owns a partition too many": (T + '{"id":"m","topics":[],"owned":{"t":[0,2]}}]}', "members[0].owned.t[1] must be"),
 	"a capacity of 0": (T + '{"id":"m","topics":[],"capacity":0}]}', "members[0].capacity must be"),
+	"a generation that is a text": (T + '{"id":"m","topics":[],"generation":"3"}]}', "members[0].generation must be"),
+	"a rack that is empty": (T + '{"id":"m","topics":[],"rack":""}]}', "members[0].rack must be a string"),
+	"an instance id that is a list": (T + '{"id":"m","topics":[],"instance_id":[]}]}', "members[0].instance_id must be"),
+	"a member that is a text": (T + '"m"]}', "members[0] must be an object"),
+	"no topics of a member": (T + '{"id":"m"}]}', "members[0].topics must be an array"),
+	"owns a list": (T + '{"id":"m","topics":[],"owned":[0]}]}', "members[0].owned must be an object"),
+	"owns a text": (T + '{"id":"m","topics":[],"owned":{"t":"0"}}]}', "members[0].owned.t must be an array"),
+	"an unknown key of a member": (T + '{"id":"m","topics":[],"ownd":{}}]}', 'members[0] has a key "ownd"'),
+	"a topic that is a text": ('{"topics":["t"],"members":[]}', "topics[0] must be an object"),
+	"racks that are no list": ('{"topics":[{"name":"t","partitions":1,"racks":["a"]}],"members":[]}',
+		"topics[0].racks[0] must be an array"),
+	"not UTF-8": ('{"topics":[{"name":"\\ud800","partitions":1}],"members":[]}', "line 1, column "),
+	"more behind the end": ('{"topics":[],"members":[]} x', "line 1, column "),
 	"an id that is a number": (T + '{"id":7,"topics":[]}]}', "members[0].id must be a string"),
 }
 
