@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+void rg__one_line(char *text)
+{
+	size_t len = strlen(text);
+
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		text[--len] = '\0';
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 127)
+			*text = ' ';
+}
+
 static void format_text(char *text, size_t size, const char *format, va_list args)
 {
 	int need = vsnprintf(text, size, format, args);
@@ -13,6 +24,7 @@ static void format_text(char *text, size_t size, const char *format, va_list arg
 		snprintf(text, size, "(the error's text could not be formatted)");
 	else if ((size_t)need >= size && size > 4)
 		memcpy(text + size - 4, "...", 4);
+	rg__one_line(text);
 }
 
 rg_err rg__fail(rg_error *error, rg_err code, const char *format, ...)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
 
+#include "base/error.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,5 +17,6 @@ void rg__log(const struct rg__log *log, int level, const char *facility, const c
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	rg__one_line(line);
 	log->write(log->user, level, facility, line);
 }

@@ -115,7 +115,7 @@ static void again_later(rg_consumer *consumer, struct rg__metadata_job *job, con
 	                               settings->retry_backoff_max_ms * INT64_C(1000),
 	                               job->failures++, &consumer->committer.random);
 
-	rg__log(&consumer->log, RG__LOG_WARNING, "METADATA", "the leader needs the group's topics: %s", why);
+	rg__log(&consumer->log, RG__LOG_INFO, "METADATA", "the leader needs the group's topics: %s", why);
 	rg__timer_set(job->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
 }
 

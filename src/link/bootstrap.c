@@ -103,6 +103,10 @@ rg_err rg__bootstrap_parse(const char *list, struct rg__endpoint **ret_endpoints
 
 	if (!list)
 		return rg__fail(error, RG_ERR_INVALID, "bootstrap.servers: not set; give host:port[,host:port]");
+	/* Whoever writes user:password@host has a secret in it, which must not come back in a text that is logged. */
+	if (strchr(list, '@'))
+		return rg__fail(error, RG_ERR_INVALID,
+		                "bootstrap.servers: not accepted, with an '@' in it: host:port[,host:port], without user and password");
 	for (const char *at = list; *at; at++)
 		room += *at == ',';
 	struct rg__endpoint *endpoints = rg__calloc(room, sizeof(*endpoints));

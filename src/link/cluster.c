@@ -108,6 +108,8 @@ static void finish(struct request *request, const struct rg__response *response)
 	DL_DELETE(cluster->requests, request);
 	cluster->count--;
 	rg__free(request);
+	if (cluster->events->answered)
+		cluster->events->answered(cluster->user, call.api_key, &response->error);
 	call.done(call.user, response);
 }
 
@@ -270,7 +272,7 @@ static void link_down(void *user, const rg_error *error)
 	leave(cluster);
 }
 
-static const struct rg__link_events link_events = {link_up, link_down};
+static const struct rg__link_events link_events = {.up = link_up, .down = link_down};
 
 static void timer_fired(void *user)
 {

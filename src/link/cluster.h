@@ -26,6 +26,9 @@ struct rg__cluster_events {
 	 * NULL. */
 	void (*failed)(void *user, const rg_error *error);
 	void (*up)(void *user, const char *broker); /* connected to "host:port". May be NULL. */
+	/* A request ended, with code RG_OK or as its `done`, which comes next, will say. For telling the user; it must not call
+	 * into the cluster. May be NULL. */
+	void (*answered)(void *user, int16_t api_key, const rg_error *error);
 };
 
 /* RG_ERR_INVALID: the bootstrap list, with its faulty entry in the text. RG_ERR_MEMORY. conf and events must

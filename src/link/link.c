@@ -146,6 +146,8 @@ void rg__link_go_down(struct rg__link *link, const rg_error *error)
 
 	name_error(link, &cause);
 	rg__log(link->conf->log, RG__LOG_DEBUG, "LINK", "down: %s", cause.text);
+	if (link->events->breaks)
+		link->events->breaks(link->user, &cause);
 	stop(link);
 	link->state = RG__LINK_FALLING;
 	rg__requests_fail_all(link, &cause);

@@ -96,6 +96,9 @@ struct rg__link_events {
 	 * (but RG_ERR_TRANSPORT where this says RG_ERR_TIMED_OUT: that is for requests whose own time ran out). The text is
 	 * "host:port: cause". */
 	void (*down)(void *user, const rg_error *error);
+	/* The same, but before the requests are answered: the reaction to an answer may free the link, and then `down` does not
+	 * come. For telling people; it must not call into the link. May be NULL. */
+	void (*breaks)(void *user, const rg_error *error);
 };
 
 /* NULL: out of memory. `events` must outlive the link. */

@@ -60,7 +60,7 @@ static rg_err set_rdkafka(rg_conf *conf, const char *name, const char *value, rg
 	case RD_KAFKA_CONF_INVALID:
 		break;
 	}
-	if (rg__property_is_secret(name))
+	if (rg__property_is_secret(name) || rg__property_has_secret(value))
 		return rg__fail(error, RG_ERR_INVALID, "%s: the value is not accepted", name);
 	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: %s", name, value, text);
 }

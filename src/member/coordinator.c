@@ -59,7 +59,8 @@ static void found(void *user, const struct rg__response *response)
 		return;
 	}
 	found = read_answer(response->body, response->version);
-	if (!found.err && (found.node_id < 0 || !found.host.len || found.port < 1 || found.port > 65535)) {
+	if (!found.err && (found.node_id < 0 || !found.host.len || memchr(found.host.data, '\0', found.host.len) ||
+	                   found.port < 1 || found.port > 65535)) {
 		found.err = RG_ERR_PROTOCOL;
 		found.message = rg__bytes_of("the coordinator's address makes no sense");
 	}
@@ -127,13 +128,20 @@ static void link_down(void *user, const rg_error *error)
 {
 	rg_member *member = user;
 
-	rg__log(&member->log, RG__LOG_WARNING, "COORDINATOR", "coordinator %s", error->text);
-	rg__trace_error(member, error);
 	member->cause = *error;
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_COORDINATOR_DOWN, .err = error->code});
 }
 
-static const struct rg__link_events link_events = {.down = link_down};
+/* Told before what is outstanding is answered: that may be the end of the link. */
+static void link_breaks(void *user, const rg_error *error)
+{
+	rg_member *member = user;
+
+	rg__trouble_connection(member, RG__TROUBLE_COORDINATOR, error);
+	rg__trace_error(member, error);
+}
+
+static const struct rg__link_events link_events = {.down = link_down, .breaks = link_breaks};
 
 /* A new connection to the coordinator we know, instead of the one there was. */
 bool rg__fresh_link(rg_member *member)

@@ -4,6 +4,7 @@
 
 /* What the files of the member share. Nothing outside src/member includes this. */
 
+#include "base/trouble.h"
 #include "codec/find_coordinator.h"
 #include "codec/heartbeat.h"
 #include "codec/join_group.h"
@@ -52,6 +53,14 @@ struct rg__pending_request { /* OffsetCommit or OffsetFetch that waits for, or i
 	int64_t ends_at;
 	struct rg__timer *timer; /* runs while it waits */
 	rg_err refused;          /* why the link did not take it */
+};
+
+/* What can go wrong again and again: each group request (enum rg__request), and these. */
+enum rg__trouble_kind {
+	RG__TROUBLE_CONNECT = RG__REQUESTS, /* to any broker */
+	RG__TROUBLE_COORDINATOR,            /* the connection to it */
+	RG__TROUBLE_METADATA,
+	RG__TROUBLES
 };
 
 struct rg__loop; /* the member's own libuv loop, loop.c */
@@ -117,6 +126,8 @@ struct rg_member {
 	struct rg__kept *group, *assignment;
 	bool skip_assignment;
 	rg_error cause; /* why the answer now given to the machine is an error, in words */
+	struct rg__trouble troubles[RG__TROUBLES];
+	const struct rg__response *offsets_answer; /* while whoever asked for offsets hears of it */
 
 	struct rg__owed owed[RG__OWED_MAX]; /* a ring */
 	unsigned owed_first, owed_count;
@@ -151,6 +162,13 @@ rg_err rg__answer_error(rg_member *member, enum rg__request request, const struc
 
 /* explain.c */
 void rg__explain(rg_member *member, enum rg__request request, rg_err err, const char *broker, struct rg__bytes message);
+
+/* trouble.c */
+void rg__trouble_after(rg_member *member, const struct rg__event *event); /* the machine has seen it */
+void rg__trouble_forget(rg_member *member);
+void rg__trouble_connection(rg_member *member, enum rg__trouble_kind kind, const rg_error *error);
+void rg__trouble_connected(rg_member *member, const char *broker);
+void rg__trouble_metadata(rg_member *member, const rg_error *error);
 
 /* offsets.c */
 void rg__requests_to_link(rg_member *member);

@@ -21,12 +21,14 @@ void rg__member_step(rg_member *member, const struct rg__event *event)
 	}
 	member->stepping = true;
 	rg__machine_step(member->machine, rg__now_us(member->io), event, &actions);
+	rg__trouble_after(member, event);
 	rg__member_act(member, &actions);
 	while (member->deferred_count) {
 		struct rg__event next = member->deferred[0];
 
 		memmove(member->deferred, member->deferred + 1, (size_t)--member->deferred_count * sizeof(next));
 		rg__machine_step(member->machine, rg__now_us(member->io), &next, &actions);
+		rg__trouble_after(member, &next);
 		rg__member_act(member, &actions);
 	}
 	member->stepping = false;
@@ -56,11 +58,22 @@ static void cluster_failed(void *user, const rg_error *error)
 {
 	rg_member *member = user;
 
-	rg__log(&member->log, RG__LOG_WARNING, "CONNECT", "%s", error->text);
+	rg__trouble_connection(member, RG__TROUBLE_CONNECT, error);
 	rg__trace_error(member, error);
 }
 
-static const struct rg__cluster_events cluster_events = {.failed = cluster_failed};
+static void cluster_up(void *user, const char *broker)
+{
+	rg__trouble_connected(user, broker);
+}
+
+static void cluster_answered(void *user, int16_t api_key, const rg_error *error)
+{
+	if (api_key == RG__API_METADATA)
+		rg__trouble_metadata(user, error);
+}
+
+static const struct rg__cluster_events cluster_events = {cluster_failed, cluster_up, cluster_answered};
 
 /* Without these there is no group membership: a broker that lacks one is too old, and the error says so. */
 static const int16_t needed_apis[] = {RG__API_METADATA,      RG__API_OFFSET_COMMIT, RG__API_OFFSET_FETCH,
@@ -255,6 +268,7 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	if (rg__machine_membership(member->machine) == RG__UNJOINED && !rg__machine_wanted(member->machine))
 		return RG_ERR_STATE;
 	rg__owed_drop(member, true);
+	rg__trouble_forget(member);
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_LEAVE,
 	                                            .reason = reason,
 	                                            .leave_mode = modes[how],
@@ -307,9 +321,12 @@ void rg__member_group_size(rg_member *member, int32_t size)
 void rg__member_offsets_answered(rg_member *member, bool commit, rg_err err, uint32_t epoch)
 {
 	enum rg__request request = commit ? RG__REQUEST_OFFSET_COMMIT : RG__REQUEST_OFFSET_FETCH;
+	const struct rg__response *answer = member->offsets_answer;
 
-	if (err)
-		rg__explain(member, request, err, NULL, RG__NULL_BYTES);
+	if (err && answer && answer->error.code)
+		member->cause = answer->error;
+	else if (err)
+		rg__explain(member, request, err, answer ? answer->broker : NULL, RG__NULL_BYTES);
 	rg__member_step(member, &(struct rg__event){.type = commit ? RG__EVENT_COMMIT_ANSWERED : RG__EVENT_FETCH_ANSWERED,
 	                                            .err = err,
 	                                            .epoch = epoch});

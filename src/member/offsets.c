@@ -9,11 +9,14 @@
 static void finish(struct rg__pending_request *pending, const struct rg__response *response)
 {
 	struct rg__call call = pending->call;
+	rg_member *member = pending->member;
 
-	DL_DELETE(pending->member->requests, pending);
+	DL_DELETE(member->requests, pending);
 	rg__timer_free(pending->timer);
 	rg__free(pending);
+	member->offsets_answer = response;
 	call.done(call.user, response);
+	member->offsets_answer = NULL;
 }
 
 static void finish_with(struct rg__pending_request *pending, rg_err err, const char *text)

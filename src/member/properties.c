@@ -143,6 +143,13 @@ static const char *const secrets[] = {"ssl.key.pem", "sasl.oauthbearer.config", 
 
 /* --- Functions ---------------------------------------------------------------------------------------------------- */
 
+bool rg__property_has_secret(const char *value)
+{
+	const char *colon = strchr(value, ':');
+
+	return colon && strchr(colon, '@');
+}
+
 const struct rg__property *rg__property_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)

@@ -53,5 +53,6 @@ const char *rg__property_refused(const char *name);
 
 /* Whether the value is nobody's business: neither given back nor logged. */
 bool rg__property_is_secret(const char *name);
+bool rg__property_has_secret(const char *value); /* looks like user:password@host, whatever the name */
 
 #endif

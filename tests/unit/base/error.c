@@ -101,11 +101,37 @@ START_TEST(log_lines_above_the_level_are_dropped)
 }
 END_TEST
 
+static void keep_line(void *user, int level, const char *facility, const char *line)
+{
+	(void)level;
+	(void)facility;
+	snprintf(user, 64, "%s", line);
+}
+
+/* A broker's message, or a sentence of librdkafka's with a line end, must not become lines of its own in somebody's log. */
+START_TEST(what_others_wrote_stays_one_line)
+{
+	char line[64];
+	struct rg__log log = {keep_line, line, RG__LOG_DEBUG};
+	rg_error error;
+
+	rg__fail(&error, RG_ERR_INVALID, "out of range -1..100\n");
+	ck_assert_str_eq(error.text, "out of range -1..100");
+	rg__fail(&error, 1, "%s", "no\r\n%3 FATAL: all is lost\x1b[1m\t ");
+	ck_assert_str_eq(error.text, "no  %3 FATAL: all is lost [1m");
+	rg__fail(&error, 1, "%s", "gr\xc3\xbc\xc3\x9f");
+	ck_assert_str_eq(error.text, "gr\xc3\xbc\xc3\x9f");
+	rg__log(&log, RG__LOG_ERR, "LINK", "a\nb%s", "\n\n");
+	ck_assert_str_eq(line, "a b");
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, an_error_has_its_sentence);
 	tcase_add_test(tcase, a_long_text_is_cut_visibly);
 	tcase_add_test(tcase, every_code_has_a_name);
+	tcase_add_test(tcase, what_others_wrote_stays_one_line);
 	tcase_add_test(tcase, log_lines_above_the_level_are_dropped);
 }
 

@@ -57,6 +57,11 @@ static const struct {
 	{"[]:9092", "bootstrap.servers: \"[]:9092\": the host is missing"},
 	{"[::1:9092", "bootstrap.servers: \"[::1:9092\": the bracket is not closed"},
 	{"[::1]9092", "bootstrap.servers: \"[::1]9092\": only :port may follow the bracket"},
+	/* What may be a password is not given back. */
+	{"a:1,user:secret@b:9092",
+	 "bootstrap.servers: not accepted, with an '@' in it: host:port[,host:port], without user and password"},
+	{"user:sec,ret@b:9092",
+	 "bootstrap.servers: not accepted, with an '@' in it: host:port[,host:port], without user and password"},
 	{"a b:9092", "bootstrap.servers: \"a b:9092\": the host has a character that no host name has"},
 	{"a:1;b:2", "bootstrap.servers: \"a:1;b:2\": an IPv6 address needs brackets, as in [::1]:9092; a protocol in front "
 	            "is not part of it"},

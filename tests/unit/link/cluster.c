@@ -100,7 +100,7 @@ static void begin(void)
 
 static void start(void)
 {
-	static const struct rg__cluster_events events = {failed, up};
+	static const struct rg__cluster_events events = {.failed = failed, .up = up};
 	rg_error error = {0};
 
 	ck_assert_int_eq(rg__cluster_new(&f.sim.io, &f.conf, &events, &f, &f.cluster, &error), RG_OK);
@@ -125,7 +125,7 @@ static int attempts(int i)
 
 START_TEST(bad_bootstrap_list)
 {
-	static const struct rg__cluster_events events = {failed, up};
+	static const struct rg__cluster_events events = {.failed = failed, .up = up};
 	rg_error error = {0};
 
 	f.conf.bootstrap = "a:1,b:99999";

@@ -68,7 +68,7 @@ void fixture_begin(struct fixture *f)
 
 void fixture_link(struct fixture *f)
 {
-	static const struct rg__link_events events = {up, down};
+	static const struct rg__link_events events = {.up = up, .down = down};
 
 	f->link = rg__link_new(&f->sim.io, &f->conf, &events, f);
 }

@@ -398,7 +398,7 @@ static void done(void *user, const struct rg__response *response)
 
 static void connect_to(const char *host)
 {
-	static const struct rg__link_events events = {up, down};
+	static const struct rg__link_events events = {.up = up, .down = down};
 
 	rg__link_conf_init(&conf);
 	rg__fields_init(&rg__heartbeat_request_fields, &heartbeat);
@@ -479,7 +479,7 @@ END_TEST
  * goes well. */
 static bool live_with_failure(long n)
 {
-	static const struct rg__link_events events = {up, down};
+	static const struct rg__link_events events = {.up = up, .down = down};
 	struct rg__call call = {.api_key = RG__API_HEARTBEAT, .body = &heartbeat, .timeout_ms = 5000, .done = done};
 	rg_err err = RG_ERR_MEMORY;
 
