@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { BATCH = 500 };
 
@@ -95,6 +96,14 @@ static void consume(rg_consumer *consumer)
 	}
 }
 
+/* Java's names: commit-latency-avg, commit-total, … */
+static void print_commits(const char *name, double value, void *user)
+{
+	(void)user;
+	if (!strncmp(name, "commit-", strlen("commit-")))
+		fprintf(stderr, "%s %g\n", name, value);
+}
+
 int main(int argc, char **argv)
 {
 	rg_listener listener = {.size = sizeof(listener), .on_revoked = on_revoked, .on_lost = on_lost};
@@ -122,6 +131,7 @@ int main(int argc, char **argv)
 		consume(consumer);
 	pthread_kill(waiter, SIGTERM); /* in case it still waits */
 	pthread_join(waiter, NULL);
+	rg_consumer_metrics(consumer, print_commits, NULL, NULL);
 	err = rg_consumer_close(consumer, RG_CLOSE_LEAVE, 10000, NULL) || err || rg_consumer_failed(consumer);
 	rg_consumer_free(consumer);
 	return err;

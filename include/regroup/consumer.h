@@ -205,14 +205,16 @@ typedef struct rg_status {
 /** Fills `ret_status`. RG_OK; RG_ERR_INVALID: `size` is not set; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_status(rg_consumer *consumer, rg_status *ret_status, rg_error *error);
 
-/** Gets one number. `name` lives until the call returns. */
-typedef void rg_metric_cb(const char *name, double value, void *user);
-
-/** Calls `each` for every metric of the consumer, with the names Java has for them in consumer-coordinator-metrics (and
- * four of consumer-metrics): totals, averages and maxima since the consumer was made, times in milliseconds unless the
- * name says otherwise, -1 for what never happened. Java's rates are left to whoever reads the totals twice. `each` must
- * not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`; RG_ERR_CLOSED. */
+/** Calls `each` for every metric of the consumer: those of rg_member_metrics(), and assigned-partitions, commit-*,
+ * partition-assigned-*, partition-lost-* and partition-revoked-* (how long the listener took) of Java's
+ * consumer-coordinator-metrics; commit-sync-time-ns-total, committed-time-ns-total, last-poll-seconds-ago,
+ * poll-idle-ratio-avg and time-between-poll-* of its consumer-metrics. Windows and units are those of rg_member_metrics()
+ * where the name does not say otherwise. `each` must not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`;
+ * RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error);
+
+/** One of them. RG_OK; RG_ERR_INVALID: there is none of that name; RG_ERR_CLOSED. */
+RG_API rg_err rg_consumer_metric(rg_consumer *consumer, const char *name, double *ret_value, rg_error *error);
 
 /** Who this member is, for rd_kafka_send_offsets_to_transaction() (KIP-447): the group refuses the offsets of a
  * transaction when the generation is over. Take it for each transaction, between two polls, in on_revoked or in

@@ -157,6 +157,16 @@ RG_API void rg_member_retry(rg_member *member);
 /** What the member is now: "Unjoined", "Preparing", "Joining", "Assigning", "Syncing", "Stable", "Leaving" or "Failed". */
 RG_API const char *rg_member_state(const rg_member *member);
 
+/** Gets one number. `name` is a constant. */
+typedef void rg_metric_cb(const char *name, double value, void *user);
+
+/** Calls `each` for every metric of the membership, with the name Java has for it in consumer-coordinator-metrics: join-*,
+ * sync-*, heartbeat-*, rebalance-*, failed-rebalance-*, last-*. Totals count from the start. Averages and maxima, in
+ * milliseconds, and rates are those of a window that ends now, of metrics.num.samples times metrics.sample.window.ms; an
+ * average or maximum of nothing is NaN, as Java's. What never happened is -1 seconds ago. `each` must not call into the
+ * member. RG_OK; RG_ERR_INVALID: no `each`. */
+RG_API rg_err rg_member_metrics(const rg_member *member, rg_metric_cb *each, void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -287,7 +287,7 @@ static void answered(void *user, const struct rg__response *response)
 	rg_err err = response->error.code;
 
 	committer->request = 0;
-	rg__durations_add(&rg__member_counters(consumer->member)->commit, rg__mono_us() - committer->sent_us);
+	rg__member_count_commit(consumer->member, committer->sent_us);
 	if (!err)
 		err = file_answer(commit, response->body);
 	trace(consumer, "commit_received", commit, err);
@@ -342,7 +342,7 @@ static void start(rg_consumer *consumer)
 	if (call.timeout_ms > consumer->conf->settings.request_timeout_ms)
 		call.timeout_ms = consumer->conf->settings.request_timeout_ms;
 	committer->epoch = rg__member_epoch(consumer->member);
-	committer->sent_us = rg__mono_us();
+	committer->sent_us = rg__now_us(rg__member_io(consumer->member));
 	if (!call.body)
 		rg__fail(&error, RG_ERR_MEMORY, "commit: out of memory");
 	else if (rg__member_request(consumer->member, &call, &committer->request))

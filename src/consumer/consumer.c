@@ -62,6 +62,7 @@ static rg_err open(rg_consumer *consumer, const rg_conf *conf, rg_error *error)
 	consumer->returned_capacity = 1;
 	if (!consumer->conf || !consumer->voice || !consumer->returned)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	consumer->windows = rg__conf_windows(consumer->conf);
 	rg_conf_set_log(consumer->conf, rg__voice_write, consumer->voice);
 	consumer->log = (struct rg__log){rg__voice_write, consumer->voice, RG__LOG_DEBUG};
 	if ((err = check(consumer, error)))

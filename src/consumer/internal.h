@@ -19,6 +19,7 @@
 #include "consumer/metadata.h"
 #include "consumer/offsets_fetch.h"
 #include "consumer/owned.h"
+#include "consumer/polls.h"
 #include "consumer/strategy.h"
 #include "consumer/subscription.h"
 #include "consumer/thread.h"
@@ -114,7 +115,10 @@ struct rg_consumer {
 	bool failed; /* for good */
 	bool retry;  /* the member waits for rg_member_retry */
 
-	struct rg__durations revoked_took, assigned_took, lost_took; /* the listener */
+	/* Metrics. */
+	struct rg__stat_conf windows;
+	struct rg__stat revoked_took, assigned_took, lost_took; /* the listener */
+	struct rg__polls polls;
 	int64_t commit_waited_us, committed_waited_us;
 
 	bool inside;  /* a callback or an assignor */

@@ -48,6 +48,13 @@ void rg__call_join_complete(rg_consumer *consumer)
 	rg__callback_ended(consumer);
 }
 
+static void note_took(const rg_consumer *consumer, struct rg__stat *took, int64_t began_us)
+{
+	int64_t now_us = rg__mono_us();
+
+	rg__stat_add(took, &consumer->windows, now_us - began_us, now_us);
+}
+
 void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partitions)
 {
 	if (consumer->listener.on_revoked) {
@@ -57,7 +64,7 @@ void rg__call_revoked(rg_consumer *consumer, const struct rg__partitions *partit
 		rg__callback_begins(consumer);
 		consumer->listener.on_revoked(consumer, list, consumer->listener_user);
 		rg__callback_ended(consumer);
-		rg__durations_add(&consumer->revoked_took, rg__mono_us() - began_us);
+		note_took(consumer, &consumer->revoked_took, began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
 	/* Until the callback has returned they are this member's. */
@@ -76,7 +83,7 @@ void rg__call_lost(rg_consumer *consumer, const struct rg__partitions *partition
 		consumer->listener.on_lost(consumer, list, cause, consumer->listener_user);
 		consumer->in_lost = false;
 		rg__callback_ended(consumer);
-		rg__durations_add(&consumer->lost_took, rg__mono_us() - began_us);
+		note_took(consumer, &consumer->lost_took, began_us);
 		rd_kafka_topic_partition_list_destroy(list);
 	}
 }
@@ -116,7 +123,7 @@ void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *parti
 	rg__callback_begins(consumer);
 	consumer->listener.on_assigned(consumer, list, consumer->listener_user);
 	rg__callback_ended(consumer);
-	rg__durations_add(&consumer->assigned_took, rg__mono_us() - began_us);
+	note_took(consumer, &consumer->assigned_took, began_us);
 	for (size_t i = 0; i < partitions->count; i++)
 		take_start(consumer, list, &partitions->items[i]);
 	rd_kafka_topic_partition_list_destroy(list);

@@ -182,8 +182,10 @@ static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_er
 	int64_t until_us, now_us = rg__mono_coarse_us();
 
 	no_error(ret_error);
+	rg__polls_begin(&consumer->polls, &consumer->windows, now_us);
 	rg__settle(consumer);
 	if (nothing_is_due(consumer, now_us) && (message = rg__fetch_ready(consumer))) {
+		rg__polls_end(&consumer->polls, now_us);
 		atomic_store(&consumer->left_poll_at, now_us);
 		return message;
 	}
@@ -198,7 +200,9 @@ static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_er
 		message = poll_until(consumer, until_us, ret_error);
 	else
 		poll_failed(consumer, timeout_ms, ret_error);
-	atomic_store(&consumer->left_poll_at, rg__mono_coarse_us());
+	now_us = rg__mono_coarse_us();
+	rg__polls_end(&consumer->polls, now_us);
+	atomic_store(&consumer->left_poll_at, now_us);
 	return message;
 }
 

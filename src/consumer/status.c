@@ -2,6 +2,7 @@
 /* What programs that watch a consumer want to know, at a glance and in numbers. */
 #include "base/error.h"
 #include "consumer/internal.h"
+#include "member/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -67,72 +68,81 @@ rg_err rg_consumer_status(rg_consumer *consumer, rg_status *ret_status, rg_error
 
 /* --- Numbers ------------------------------------------------------------------------------------------------------ */
 
-struct walk {
-	rg_metric_cb *each;
-	void *user;
+#define AT(field) offsetof(struct rg_consumer, field)
+
+static const struct rg__metric of_the_listener[] = {
+	{"partition-assigned-latency-avg", RG__METRIC_AVG, AT(assigned_took)},
+	{"partition-assigned-latency-max", RG__METRIC_MAX, AT(assigned_took)},
+	{"partition-lost-latency-avg", RG__METRIC_AVG, AT(lost_took)},
+	{"partition-lost-latency-max", RG__METRIC_MAX, AT(lost_took)},
+	{"partition-revoked-latency-avg", RG__METRIC_AVG, AT(revoked_took)},
+	{"partition-revoked-latency-max", RG__METRIC_MAX, AT(revoked_took)},
 };
 
-static void tell(const struct walk *walk, const char *name, double value)
+/* In poll's own clock, a tick of which is some milliseconds. */
+static const struct rg__metric of_polls[] = {
+	{"time-between-poll-avg", RG__METRIC_AVG, AT(polls.between)},
+	{"time-between-poll-max", RG__METRIC_MAX, AT(polls.between)},
+};
+
+static void tell_all(rg_consumer *consumer, const struct rg__metric_walk *walk)
 {
-	walk->each(name, value, walk->user);
-}
+	const struct rg__stat_conf *windows = &consumer->windows;
+	int64_t now_us = rg__mono_us(), tick_us = rg__mono_coarse_us();
+	struct snapshot snapshot;
 
-/* Names as Java has them; `name` with "-avg" and "-max" behind it, in milliseconds. */
-static void tell_durations(const struct walk *walk, const char *name, const struct rg__durations *durations)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%s-avg", name);
-	tell(walk, text, rg__durations_avg_ms(durations));
-	snprintf(text, sizeof(text), "%s-max", name);
-	tell(walk, text, (double)durations->max_us / 1000);
-}
-
-static double seconds_ago(int64_t now_us, int64_t at_us)
-{
-	return at_us ? (double)(now_us - at_us) / 1000000 : -1;
-}
-
-static void tell_member(const struct walk *walk, const struct snapshot *snapshot)
-{
-	const struct rg__counters *counters = &snapshot->counters;
-
-	tell_durations(walk, "commit-latency", &counters->commit);
-	tell(walk, "commit-total", (double)counters->commit.count);
-	tell(walk, "failed-rebalance-total", (double)counters->failed_rebalances);
-	tell(walk, "heartbeat-response-time-max", (double)counters->heartbeat.max_us / 1000);
-	tell(walk, "heartbeat-total", (double)counters->heartbeat.count);
-	tell_durations(walk, "join-time", &counters->join);
-	tell(walk, "join-total", (double)counters->join.count);
-	tell(walk, "last-heartbeat-seconds-ago", seconds_ago(snapshot->now_us, counters->last_heartbeat_at_us));
-	tell(walk, "last-rebalance-seconds-ago", seconds_ago(snapshot->now_us, counters->last.at_us));
-	tell_durations(walk, "rebalance-latency", &counters->rebalance);
-	tell(walk, "rebalance-latency-total", (double)counters->rebalance.sum_us / 1000);
-	tell(walk, "rebalance-total", (double)counters->rebalance.count);
-	tell_durations(walk, "sync-time", &counters->sync);
-	tell(walk, "sync-total", (double)counters->sync.count);
+	rg__on_loop(consumer, take, &snapshot);
+	rg__metric_tell(walk, "assigned-partitions", (double)consumer->owned.count);
+	rg__counters_tell_commits(walk, &snapshot.counters, snapshot.now_us);
+	rg__counters_tell(walk, &snapshot.counters, snapshot.now_us);
+	rg__metrics_tell(walk, of_the_listener, sizeof(of_the_listener) / sizeof(of_the_listener[0]), consumer, windows,
+	                 now_us);
+	rg__metric_tell(walk, "commit-sync-time-ns-total", (double)consumer->commit_waited_us * 1000);
+	rg__metric_tell(walk, "committed-time-ns-total", (double)consumer->committed_waited_us * 1000);
+	rg__metric_tell(walk, "last-poll-seconds-ago", rg__metric_seconds_ago(consumer->polls.began_us, tick_us));
+	rg__metric_tell(walk, "poll-idle-ratio-avg", rg__polls_idle(&consumer->polls, windows, tick_us));
+	rg__metrics_tell(walk, of_polls, sizeof(of_polls) / sizeof(of_polls[0]), consumer, windows, tick_us);
 }
 
 rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error)
 {
-	const struct walk walk = {each, user};
-	struct snapshot snapshot;
-	int64_t left_at;
+	const struct rg__metric_walk walk = {each, user, NULL};
 
 	if (!each)
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_metrics: nobody to tell them to");
 	if (consumer->closed)
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_metrics: the consumer is closed");
-	rg__on_loop(consumer, take, &snapshot);
-	left_at = consumer->inside ? 0 : atomic_load(&consumer->left_poll_at);
-	tell(&walk, "assigned-partitions", (double)consumer->owned.count);
-	tell_member(&walk, &snapshot);
-	tell_durations(&walk, "partition-assigned-latency", &consumer->assigned_took);
-	tell_durations(&walk, "partition-lost-latency", &consumer->lost_took);
-	tell_durations(&walk, "partition-revoked-latency", &consumer->revoked_took);
-	tell(&walk, "commit-sync-time-ns-total", (double)consumer->commit_waited_us * 1000);
-	tell(&walk, "committed-time-ns-total", (double)consumer->committed_waited_us * 1000);
-	tell(&walk, "last-poll-seconds-ago", left_at ? (double)(rg__mono_us() - left_at) / 1000000 : 0);
+	tell_all(consumer, &walk);
+	return RG_OK;
+}
+
+struct found {
+	bool any;
+	double value;
+};
+
+static void keep(const char *name, double value, void *user)
+{
+	struct found *found = user;
+
+	(void)name;
+	found->any = true;
+	found->value = value;
+}
+
+rg_err rg_consumer_metric(rg_consumer *consumer, const char *name, double *ret_value, rg_error *error)
+{
+	struct found found = {0};
+	const struct rg__metric_walk walk = {keep, &found, name};
+
+	if (!name || !ret_value)
+		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_metric: no name, or nowhere to put the value");
+	if (consumer->closed)
+		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_metric: the consumer is closed");
+	tell_all(consumer, &walk);
+	if (!found.any)
+		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_metric: there is no metric \"%s\"", name);
+	*ret_value = found.value;
 	return RG_OK;
 }
 

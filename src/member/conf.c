@@ -268,6 +268,12 @@ void rg_conf_set_events(rg_conf *conf, rg_event_cb *write, void *user)
 	conf->events_user = user;
 }
 
+struct rg__stat_conf rg__conf_windows(const rg_conf *conf)
+{
+	return (struct rg__stat_conf){.sample_us = conf->settings.metrics_sample_window_ms * INT64_C(1000),
+	                              .samples = conf->settings.metrics_num_samples};
+}
+
 rg_err rg__conf_check_member(const rg_conf *conf, rg_error *error)
 {
 	const struct rg__settings *is = &conf->settings;

@@ -173,7 +173,7 @@ int32_t rg__member_coordinator(const rg_member *member, char *text, size_t size)
 	return member->node_id;
 }
 
-struct rg__counters *rg__member_counters(rg_member *member)
+const struct rg__counters *rg__member_counters(const rg_member *member)
 {
 	return &member->counters;
 }

@@ -2,8 +2,9 @@
 #ifndef RG__MEMBER_COUNTERS_H
 #define RG__MEMBER_COUNTERS_H
 
-/* What has happened to a member, in numbers. No clock: whoever counts says what time it is. */
+/* What has happened to a member, in numbers. No clock: whoever counts says what time it is. Durations are microseconds. */
 
+#include "base/stat.h"
 #include "group/reactions.h"
 
 #include <regroup/error.h>
@@ -11,11 +12,6 @@
 #include <stdint.h>
 
 enum { RG__REASON_MAX = 256 };
-
-/* Of one kind of thing, since the start. */
-struct rg__durations {
-	int64_t count, sum_us, max_us;
-};
 
 struct rg__rebalance_count {
 	int64_t at_us; /* when it began; when it was over for the last one */
@@ -25,17 +21,15 @@ struct rg__rebalance_count {
 };
 
 struct rg__counters {
-	struct rg__durations join, sync, heartbeat, commit, rebalance;
-	int64_t failed_rebalances; /* rounds of JoinGroup and SyncGroup that were answered with an error, as Java counts */
-	int64_t last_heartbeat_at_us; /* 0: none was answered */
+	struct rg__stat_conf windows;
+	struct rg__stat join, sync, heartbeat, commit, rebalance; /* how long they took */
+	struct rg__stat failed; /* rounds of JoinGroup and SyncGroup that were answered with an error, as Java counts */
 	bool rebalancing;
 	struct rg__rebalance_count now;  /* while rebalancing */
 	struct rg__rebalance_count last; /* at_us 0: there was none */
-	int64_t join_sent_us, sync_sent_us, heartbeat_sent_us;
+	int64_t join_sent_us, sync_sent_us;
+	int64_t heartbeat_sent_us; /* 0: none was */
 };
-
-void rg__durations_add(struct rg__durations *durations, int64_t us);
-double rg__durations_avg_ms(const struct rg__durations *durations); /* 0 of none */
 
 /* Of JoinGroup, SyncGroup and Heartbeat; all others are nothing to count. `reason` may be NULL. */
 void rg__count_sent(struct rg__counters *counters, enum rg__request request, const char *reason, int64_t now_us);

@@ -126,6 +126,7 @@ static rg_err build(rg_member *member, uint64_t seed, rg_error *error)
 {
 	rg_err err;
 
+	member->counters.windows = rg__conf_windows(member->conf);
 	member->timer = rg__timer_new(member->io, timer_fired, member);
 	member->events = rg__event_sink_new(member->conf->events, member->conf->events_user, member->io);
 	member->machine = make_machine(member, seed);

@@ -40,8 +40,8 @@ int32_t rg__member_generation(const rg_member *member);   /* -1: none */
 const char *rg__member_member_id(const rg_member *member); /* "" : none */
 bool rg__member_is_stable(const rg_member *member);
 
-/* To be read, and by whoever commits to be counted in. */
-struct rg__counters *rg__member_counters(rg_member *member);
+const struct rg__counters *rg__member_counters(const rg_member *member);
+void rg__member_count_commit(rg_member *member, int64_t sent_us); /* one that was answered now */
 /* "host:port" of the coordinator, cut at `size`, "" when it is not known. Returns its id, -1 then. */
 int32_t rg__member_coordinator(const rg_member *member, char *text, size_t size);
 

@@ -99,6 +99,8 @@ const struct rg__property rg__properties[] = {
 	INT("auto.commit.interval.ms", OURS, 1, INT32_MAX, "5000", auto_commit_interval_ms),
 	INT("default.api.timeout.ms", OURS, 1, INT32_MAX, "60000", default_api_timeout_ms),
 	{"auto.offset.reset", RG__PROPERTY_RESET, BOTH, 0, 0, "latest", AT(auto_offset_reset), NULL, NULL},
+	INT("metrics.sample.window.ms", OURS, 1, 86400000, "30000", metrics_sample_window_ms),
+	INT("metrics.num.samples", OURS, 1, RG__STAT_SAMPLES_MAX, "2", metrics_num_samples),
 	/* A connection that is meant to be encrypted must never be opened in the clear. */
 	FIXED("security.protocol", "PLAINTEXT", "the group's own connections speak neither TLS nor SASL"),
 	FIXED("group.protocol", "classic", "KIP-848 groups are not supported"),

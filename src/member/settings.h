@@ -4,6 +4,8 @@
 
 /* The values of the properties that are regroup's own. conf.c has the table that fills them. */
 
+#include "base/stat.h"
+
 #include <regroup/assignor.h>
 #include <regroup/conf.h>
 #include <stdbool.h>
@@ -39,6 +41,9 @@ struct rg__settings {
 	int32_t default_api_timeout_ms;
 	enum rg__reset auto_offset_reset; /* also librdkafka's */
 	int64_t auto_offset_reset_ms;     /* BY_DURATION: so long ago */
+	/* Metrics. */
+	int32_t metrics_sample_window_ms;
+	int32_t metrics_num_samples;
 };
 
 struct rg__registered_assignor {
@@ -56,6 +61,8 @@ struct rg_conf {
 	rg_event_cb *events;
 	void *events_user;
 };
+
+struct rg__stat_conf rg__conf_windows(const rg_conf *conf); /* of metrics */
 
 /* A deep copy, or NULL: out of memory. */
 rg_conf *rg__conf_dup(const rg_conf *conf);

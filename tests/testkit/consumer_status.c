@@ -3,6 +3,7 @@
 #include "crew.h"
 #include "suite.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ static double metric(struct actor *actor, const char *name)
 
 	OK(rg_consumer_metrics(actor->consumer, look_for, &wanted, &error));
 	ck_assert_msg(wanted.found == 1, "%s: %d times", name, wanted.found);
+	OK(rg_consumer_metric(actor->consumer, name, &wanted.value, &error));
 	return wanted.value;
 }
 
@@ -150,34 +152,48 @@ START_TEST(numbers_go_up_where_things_happen)
 	ck_assert(metric(&a, "last-heartbeat-seconds-ago") < 20);
 	ck_assert(metric(&a, "last-poll-seconds-ago") < 20);
 	ck_assert(metric(&a, "partition-assigned-latency-avg") >= 20);
-	ck_assert_int_eq((int)metric(&a, "partition-revoked-latency-max"), 0);
+	ck_assert(isnan(metric(&a, "partition-revoked-latency-max")));
+	ck_assert(metric(&a, "commit-rate") > 0 && metric(&a, "commit-rate") <= 1 / 30.0);
+	ck_assert(metric(&a, "heartbeat-rate") >= 2 / 60.0);
+	ck_assert(metric(&a, "rebalance-rate-per-hour") > 0 && metric(&a, "rebalance-rate-per-hour") <= 3600 / 30.0);
+	ck_assert(metric(&a, "time-between-poll-max") >= metric(&a, "time-between-poll-avg"));
+	ck_assert(metric(&a, "poll-idle-ratio-avg") > 0 && metric(&a, "poll-idle-ratio-avg") <= 1);
 	OK(rg_consumer_unsubscribe(a.consumer, WITHIN_MS, &error));
 	ck_assert(metric(&a, "partition-revoked-latency-max") >= 20);
-	ck_assert_int_eq((int)metric(&a, "partition-lost-latency-max"), 0);
+	ck_assert(isnan(metric(&a, "partition-lost-latency-max")));
 	ck_assert_int_eq((int)metric(&a, "assigned-partitions"), 0);
 	ck_assert_str_eq(status_of(&a).member_id, "");
 }
 END_TEST
 
-/* facts/protocol 4: the names, all of them but rates, each once. */
+/* facts/protocol 4: the names, each once. */
 START_TEST(the_names_are_javas)
 {
 	static const char *const names[] = {
-		"assigned-partitions", "commit-latency-avg", "commit-latency-max", "commit-total", "failed-rebalance-total",
-		"heartbeat-response-time-max", "heartbeat-total", "join-time-avg", "join-time-max", "join-total",
-		"last-heartbeat-seconds-ago", "last-rebalance-seconds-ago", "partition-assigned-latency-avg",
-		"partition-assigned-latency-max", "partition-lost-latency-avg", "partition-lost-latency-max",
-		"partition-revoked-latency-avg", "partition-revoked-latency-max", "rebalance-latency-avg",
-		"rebalance-latency-max", "rebalance-latency-total", "rebalance-total", "sync-time-avg", "sync-time-max",
-		"sync-total", "commit-sync-time-ns-total", "committed-time-ns-total", "last-poll-seconds-ago",
+		"assigned-partitions", "commit-latency-avg", "commit-latency-max", "commit-rate", "commit-total",
+		"failed-rebalance-rate-per-hour", "failed-rebalance-total", "heartbeat-rate", "heartbeat-response-time-max",
+		"heartbeat-total", "join-rate", "join-time-avg", "join-time-max", "join-total", "last-heartbeat-seconds-ago",
+		"last-rebalance-seconds-ago", "partition-assigned-latency-avg", "partition-assigned-latency-max",
+		"partition-lost-latency-avg", "partition-lost-latency-max", "partition-revoked-latency-avg",
+		"partition-revoked-latency-max", "rebalance-latency-avg", "rebalance-latency-max", "rebalance-latency-total",
+		"rebalance-rate-per-hour", "rebalance-total", "sync-rate", "sync-time-avg", "sync-time-max", "sync-total",
+		"commit-sync-time-ns-total", "committed-time-ns-total", "last-poll-seconds-ago", "poll-idle-ratio-avg",
+		"time-between-poll-avg", "time-between-poll-max",
 	};
 	struct wanted wanted = {.name = ""};
+	rg_error error = {0};
+	double value;
 
 	crew_open(&a, "a", crew_conf(NULL));
+	ck_assert_int_eq((int)metric(&a, "last-poll-seconds-ago"), -1);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		metric(&a, names[i]);
 	ck_assert_int_eq(rg_consumer_metrics(a.consumer, look_for, &wanted, NULL), RG_OK);
 	ck_assert_uint_eq((size_t)wanted.count, sizeof(names) / sizeof(names[0]));
+	ck_assert_int_eq(rg_consumer_metric(a.consumer, "fetch-rate", &value, &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "rg_consumer_metric: there is no metric \"fetch-rate\"");
+	ck_assert_int_eq(rg_consumer_metric(a.consumer, NULL, &value, &error), RG_ERR_INVALID);
+	ck_assert_int_eq(rg_consumer_metric(a.consumer, names[0], NULL, &error), RG_ERR_INVALID);
 }
 END_TEST
 
@@ -188,6 +204,7 @@ START_TEST(a_caller_of_an_older_version)
 		char guard;
 	} room;
 	rg_error error = {0};
+	double value;
 
 	memset(&room, 7, sizeof(room));
 	crew_open(&a, "a", crew_conf(NULL));
@@ -203,6 +220,7 @@ START_TEST(a_caller_of_an_older_version)
 	room.status.size = sizeof(room.status);
 	ck_assert_int_eq(rg_consumer_status(a.consumer, &room.status, &error), RG_ERR_CLOSED);
 	ck_assert_int_eq(rg_consumer_metrics(a.consumer, look_for, NULL, &error), RG_ERR_CLOSED);
+	ck_assert_int_eq(rg_consumer_metric(a.consumer, "join-total", &value, &error), RG_ERR_CLOSED);
 }
 END_TEST
 
