@@ -10,8 +10,10 @@
 void rg__consumer_release(rg_consumer *consumer)
 {
 	rd_kafka_t *rk = consumer->rk;
+	struct rg__unassign *unassign = consumer->unassign;
 	struct rg__voice *voice = consumer->voice;
 
+	rg__unassign_forget_consumer(unassign);
 	rg__lookup_free(consumer->lookup);
 	rg__fetch_close(consumer);
 	rg__owned_free(&consumer->owned);
@@ -25,7 +27,7 @@ void rg__consumer_release(rg_consumer *consumer)
 	rg__thread_end(consumer);
 	rg__free(consumer);
 	if (rk)
-		rg__fetch_destroy(rk, voice);
+		rg__fetch_destroy(rk, unassign, voice);
 	else
 		rg__voice_free(voice);
 }

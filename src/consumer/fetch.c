@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DESTROY_WAIT_MS = 5000 };
+enum { DESTROY_WAIT_MS = 5000, HANDLES_MAX = 256 };
 
 static void write_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
@@ -65,22 +65,47 @@ static void drop_handles(rd_kafka_topic_t **handles, size_t count)
 	rg__free(handles);
 }
 
+/* Each topic that is owned, until there is no more room. */
+static size_t owned_topics(const struct rg__owned *owned, const char **names, size_t room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < owned->count && count < room; i++)
+		if (!count || strcmp(names[count - 1], owned->slots[i].at.topic) != 0)
+			names[count++] = owned->slots[i].at.topic;
+	return count;
+}
+
 /* A handle makes librdkafka look the topic's leaders up now: a partition that is assigned before they are known waits
- * half a second for its first fetch. Without the memory for them it does. */
+ * half a second for its first fetch. Without the memory for them it does. To make a handle librdkafka goes through all
+ * it has, so there are never many: of a large subscription only what is owned gets one, which is late but mostly not too
+ * late, since the group's offset has to be fetched first. */
 void rg__fetch_topics(rg_consumer *consumer)
 {
 	rd_kafka_topic_t **before = consumer->handles;
-	size_t before_count = consumer->handle_count;
+	size_t before_count = consumer->handle_count, count = consumer->topics.count;
+	const char *const *names = consumer->topics.items;
+	const char *owned[HANDLES_MAX];
 
+	if (count > HANDLES_MAX) {
+		count = owned_topics(&consumer->owned, owned, HANDLES_MAX);
+		names = owned;
+	}
 	consumer->handle_count = 0;
-	consumer->handles = consumer->topics.count ? rg__calloc(consumer->topics.count, sizeof(*consumer->handles)) : NULL;
-	for (size_t i = 0; consumer->handles && i < consumer->topics.count; i++) {
-		rd_kafka_topic_t *handle = rd_kafka_topic_new(consumer->rk, consumer->topics.items[i], NULL);
+	consumer->handles = count ? rg__calloc(count, sizeof(*consumer->handles)) : NULL;
+	for (size_t i = 0; consumer->handles && i < count; i++) {
+		rd_kafka_topic_t *handle = rd_kafka_topic_new(consumer->rk, names[i], NULL);
 
 		if (handle)
 			consumer->handles[consumer->handle_count++] = handle;
 	}
 	drop_handles(before, before_count);
+}
+
+void rg__fetch_owned_topics(rg_consumer *consumer)
+{
+	if (consumer->topics.count > HANDLES_MAX)
+		rg__fetch_topics(consumer);
 }
 
 /* --- Partitions --------------------------------------------------------------------------------------------------- */
@@ -92,6 +117,20 @@ static void tell_error(rg_consumer *consumer, const char *what, rd_kafka_error_t
 	rg__fail(&error, RG_ERR_LIBRDKAFKA, "librdkafka: %s: %s", what, rd_kafka_error_string(refused));
 	rd_kafka_error_destroy(refused);
 	rg__tell(consumer, &error);
+}
+
+/* False: it is still under way. */
+static bool take_unassign(rg_consumer *consumer)
+{
+	rd_kafka_error_t *refused;
+
+	if (!rg__unassign_finished(consumer->unassign, &refused))
+		return false;
+	rg__unassign_free(consumer->unassign);
+	consumer->unassign = NULL;
+	if (refused)
+		tell_error(consumer, "partitions could not be unassigned", refused);
+	return true;
 }
 
 /* Never with INVALID or STORED: librdkafka would ask the group itself, as somebody who is no member of it. */
@@ -107,6 +146,8 @@ void rg__fetch_start(rg_consumer *consumer)
 	rd_kafka_error_t *refused;
 	int count = 0;
 
+	if (consumer->unassign && !take_unassign(consumer))
+		return;
 	for (size_t i = 0; i < consumer->owned.count; i++)
 		count += may_start(&consumer->owned.slots[i]);
 	if (!count)
@@ -147,6 +188,10 @@ void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitio
 		slot->fetching = false; /* whatever becomes of the call: nothing of it comes out any more */
 		rd_kafka_topic_partition_list_add(list, at->topic, at->number);
 	}
+	/* One at a time: what is fetched was assigned after the one before had ended. */
+	if (list->cnt && consumer->ending && !consumer->unassign &&
+	    (consumer->unassign = rg__unassign_start(consumer, list)))
+		return;
 	if (list->cnt)
 		refused = rd_kafka_incremental_unassign(consumer->rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
@@ -272,8 +317,15 @@ struct ending {
 	pthread_cond_t done;
 	bool ended, abandoned;
 	rd_kafka_t *rk;
+	struct rg__unassign *unassign;
 	struct rg__voice *voice;
 };
+
+static void end_handle(rd_kafka_t *rk, struct rg__unassign *unassign)
+{
+	rg__unassign_free(unassign);
+	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
 
 static void free_ending(struct ending *ending)
 {
@@ -288,7 +340,7 @@ static void *destroy(void *user)
 	struct ending *ending = user;
 	bool abandoned;
 
-	rd_kafka_destroy_flags(ending->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+	end_handle(ending->rk, ending->unassign);
 	pthread_mutex_lock(&ending->lock);
 	ending->ended = true;
 	abandoned = ending->abandoned;
@@ -321,7 +373,7 @@ static bool abandon(struct ending *ending)
 	bool ended;
 
 	rg__voice_write(ending->voice, RG__LOG_ERR, "CLOSE",
-	                "librdkafka's handle does not end: a record that poll returned was not freed; it is left behind");
+	                "librdkafka's handle does not end and is left behind: a record that poll returned was not freed, or it is busy");
 	rg__voice_mute(ending->voice);
 	pthread_mutex_lock(&ending->lock);
 	ended = ending->ended;
@@ -331,8 +383,8 @@ static bool abandon(struct ending *ending)
 }
 
 /* librdkafka waits without end for records that were not freed, so it does that on a thread of its own, and is left to
- * itself when it takes too long. Takes over rk and voice. */
-void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice)
+ * itself when it takes too long. */
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__voice *voice)
 {
 	struct ending *ending = rg__calloc(1, sizeof(*ending));
 	pthread_t thread;
@@ -341,10 +393,11 @@ void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice)
 		pthread_mutex_init(&ending->lock, NULL);
 		pthread_cond_init(&ending->done, NULL);
 		ending->rk = rk;
+		ending->unassign = unassign;
 		ending->voice = voice;
 	}
 	if (!ending || pthread_create(&thread, NULL, destroy, ending)) {
-		rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+		end_handle(rk, unassign);
 		rg__voice_free(voice);
 		rg__free(ending);
 		return;

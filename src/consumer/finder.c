@@ -33,6 +33,11 @@ static void free_found(struct rg__found *found, size_t count)
 	rg__free(found);
 }
 
+static int compare_name(const void *name, const void *found)
+{
+	return rg__bytes_compare(*(const struct rg__bytes *)name, rg__bytes_of(((const struct rg__found *)found)->name));
+}
+
 /* A topic with an error exists as far as it was known before; a new one counts when it is well. */
 static bool is_match(rg_consumer *consumer, const struct rg__metadata_response_topic *topic)
 {
@@ -42,11 +47,8 @@ static bool is_match(rg_consumer *consumer, const struct rg__metadata_response_t
 		return false;
 	if (!rg__patterns_match_bytes(finder->patterns, topic->name))
 		return false;
-	if (topic->error_code && topic->error_code != UNKNOWN_TOPIC_OR_PARTITION) {
-		for (size_t i = 0; i < finder->count; i++)
-			if (rg__bytes_is(topic->name, finder->found[i].name))
-				return true;
-	}
+	if (topic->error_code && topic->error_code != UNKNOWN_TOPIC_OR_PARTITION)
+		return finder->count && bsearch(&topic->name, finder->found, finder->count, sizeof(*finder->found), compare_name);
 	return !topic->error_code;
 }
 
@@ -245,7 +247,7 @@ unsigned rg__finder_version(rg_consumer *consumer)
 void rg__finder_take(rg_consumer *consumer, void *arg)
 {
 	struct rg__finder *finder = &consumer->finder;
-	struct rg__names *names = arg;
+	struct rg__found_names *names = arg;
 
 	names->items = rg__arena_calloc(names->arena, finder->count, sizeof(*names->items));
 	names->count = finder->count;

@@ -41,8 +41,8 @@ void rg__finder_refresh(rg_consumer *consumer, void *unused); /* looks now */
 bool rg__finder_is_fresh(rg_consumer *consumer);
 unsigned rg__finder_version(rg_consumer *consumer);
 
-/* For rg__on_loop: copies the names that were found, in order, into a struct rg__names. */
-struct rg__names {
+/* For rg__on_loop: copies the names that were found, in order, into a struct rg__found_names. */
+struct rg__found_names {
 	struct rg__arena *arena;
 	const char **items; /* NULL: out of memory */
 	size_t count;

@@ -23,6 +23,7 @@
 #include "consumer/strategy.h"
 #include "consumer/subscription.h"
 #include "consumer/thread.h"
+#include "consumer/unassign.h"
 #include "consumer/voice.h"
 #include "consumer/watch.h"
 #include "member/events.h"
@@ -61,8 +62,9 @@ struct rg_consumer {
 
 	rd_kafka_t *rk;
 	rd_kafka_queue_t *queue; /* its consumer queue, to wake poll up */
-	rd_kafka_topic_t **handles; /* of the subscribed topics, so that librdkafka knows their leaders early */
+	rd_kafka_topic_t **handles; /* of topics whose leaders librdkafka shall know early */
 	size_t handle_count;
+	struct rg__unassign *unassign; /* under way: nothing is assigned meanwhile */
 	struct rg__ahead ahead;
 
 	/* What the application wants. */
@@ -74,6 +76,7 @@ struct rg_consumer {
 	rg_listener listener;
 	void *listener_user;
 	bool closed;
+	bool ending; /* inside close or unsubscribe: librdkafka is not waited for */
 
 	/* What is so. */
 	enum rg__seat seat;
@@ -100,6 +103,7 @@ struct rg_consumer {
 	struct rg__offsets_fetch *offsets_fetch; /* under way */
 	struct rg__lookup *lookup;             /* under way */
 	bool starting; /* some partitions do not fetch yet */
+	bool asks_later; /* for some of them, at offsets_fetch_at */
 	int64_t offsets_fetch_at; /* not before */
 	unsigned offsets_fetch_failures;
 	rg_err offsets_fetch_told; /* which error was reported already */
@@ -183,8 +187,10 @@ void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *parti
 /* fetch.c */
 rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error);
 void rg__fetch_close(rg_consumer *consumer);
-void rg__fetch_destroy(rd_kafka_t *rk, struct rg__voice *voice); /* takes both over */
-void rg__fetch_topics(rg_consumer *consumer);
+/* Takes them over; `unassign` may be NULL. */
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__voice *voice);
+void rg__fetch_topics(rg_consumer *consumer); /* the subscription has changed */
+void rg__fetch_owned_topics(rg_consumer *consumer); /* what is owned has changed */
 void rg__fetch_start(rg_consumer *consumer);
 void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitions);
 rd_kafka_message_t *rg__fetch_ready(rg_consumer *consumer); /* one that was fetched already, or NULL */

@@ -119,12 +119,19 @@ void rg__leading_end(struct rg__leading *leading)
 
 /* --- The plan ----------------------------------------------------------------------------------------------------- */
 
+static int compare_partitions(const void *a, const void *b)
+{
+	const rg_group_partition *left = a, *right = b;
+	int order = (left->topic > right->topic) - (left->topic < right->topic);
+
+	return order ? order : (left->partition > right->partition) - (left->partition < right->partition);
+}
+
+/* The view has what a member owns in order. */
 static bool claims(const rg_group_member *member, rg_group_partition partition)
 {
-	for (int32_t i = 0; i < member->owned_count; i++)
-		if (member->owned[i].topic == partition.topic && member->owned[i].partition == partition.partition)
-			return true;
-	return false;
+	return member->owned_count && bsearch(&partition, member->owned, (size_t)member->owned_count, sizeof(partition),
+	                                      compare_partitions);
 }
 
 /* KIP-429: a cooperative member goes on with what it owns until it has been told not to, so what moves must be left

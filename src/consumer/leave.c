@@ -118,20 +118,30 @@ static rg_err leave(rg_consumer *consumer, int how, const char *reason, int64_t 
 static rg_err end_subscription(rg_consumer *consumer, int how, const char *reason, int timeout_ms, rg_error *error)
 {
 	int64_t until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
+	/* Not the caller's: callbacks may use that for calls of their own. */
+	rg_error not_committed, not_left, *said = NULL;
 	rg_err err, left;
 
 	rg__settle(consumer);
-	err = give_up(consumer, until_us, error);
+	consumer->ending = true;
+	err = give_up(consumer, until_us, &not_committed);
+	consumer->ending = false;
 	rg__async_end(consumer, until_us - left_ms(until_us) * INT64_C(250)); /* a quarter is for leaving */
 	rg__on_loop(consumer, rg__watch_nothing, NULL);
 	rg__forget_subscription(consumer);
 	rg__fetch_topics(consumer);
-	left = leave(consumer, how, reason, until_us, err ? NULL : error);
+	left = leave(consumer, how, reason, until_us, &not_left);
 	consumer->rebalancing = consumer->retry = false;
 	consumer->error = (rg_error){0};
 	consumer->generation = -1;
 	rg__not_pending(consumer);
-	return err == RG_ERR_TIMED_OUT || !left ? err : left;
+	if (err && (err == RG_ERR_TIMED_OUT || !left))
+		said = &not_committed;
+	else if (left)
+		said = &not_left;
+	if (said && error)
+		*error = *said;
+	return said ? said->code : RG_OK;
 }
 
 rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *error)

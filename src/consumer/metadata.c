@@ -28,28 +28,45 @@ const struct rg__metadata_request *rg__metadata_request(const struct rg__bytes *
 	return request;
 }
 
-static struct rg__bytes rack_of(const struct rg__metadata_response *body, int32_t node)
-{
-	const struct rg__metadata_response_broker *brokers = body->brokers.items;
+/* The brokers that have a rack, by id. */
+struct racked {
+	struct rg__metadata_response_broker *brokers;
+	size_t count;
+};
 
-	for (int32_t i = 0; i < body->brokers.count; i++)
-		if (brokers[i].node_id == node)
-			return brokers[i].rack;
-	return RG__NULL_BYTES;
+static int compare_brokers(const void *a, const void *b)
+{
+	const struct rg__metadata_response_broker *left = a, *right = b;
+
+	return (left->node_id > right->node_id) - (left->node_id < right->node_id);
 }
 
-static bool any_rack(const struct rg__metadata_response *body)
+static struct rg__bytes rack_of(const struct racked *racked, int32_t node)
+{
+	struct rg__metadata_response_broker key = {.node_id = node}, *found;
+
+	found = bsearch(&key, racked->brokers, racked->count, sizeof(key), compare_brokers);
+	return found ? found->rack : RG__NULL_BYTES;
+}
+
+/* False: out of memory. */
+static bool list_racked(const struct rg__metadata_response *body, struct rg__arena *arena, struct racked *ret_racked)
 {
 	const struct rg__metadata_response_broker *brokers = body->brokers.items;
+	size_t most = body->brokers.count > 0 ? (size_t)body->brokers.count : 0;
+	struct racked racked = {rg__arena_calloc(arena, most, sizeof(*racked.brokers)), 0};
 
-	for (int32_t i = 0; i < body->brokers.count; i++)
+	for (size_t i = 0; racked.brokers && i < most; i++)
 		if (brokers[i].rack.len)
-			return true;
-	return false;
+			racked.brokers[racked.count++] = brokers[i];
+	if (racked.count)
+		qsort(racked.brokers, racked.count, sizeof(*racked.brokers), compare_brokers);
+	*ret_racked = racked;
+	return racked.brokers != NULL;
 }
 
 /* The racks of each partition's replicas. Partitions come in any order, and a hostile answer has wrong numbers. */
-static const struct rg__racks_input *read_racks(const struct rg__metadata_response *body,
+static const struct rg__racks_input *read_racks(const struct racked *racked,
                                                 const struct rg__metadata_response_topic *topic,
                                                 struct rg__arena *arena)
 {
@@ -66,7 +83,7 @@ static const struct rg__racks_input *read_racks(const struct rg__metadata_respon
 		if (!names)
 			return NULL;
 		for (int32_t r = 0; r < replicas; r++)
-			names[r] = rack_of(body, RG__ITEMS(int32_t, partitions[p].replica_nodes)[r]);
+			names[r] = rack_of(racked, RG__ITEMS(int32_t, partitions[p].replica_nodes)[r]);
 		racks[number] = (struct rg__racks_input){names, replicas};
 	}
 	return racks;
@@ -83,17 +100,17 @@ bool rg__metadata_topics(const struct rg__metadata_response *body, struct rg__ar
 	const struct rg__metadata_response_topic *from = body->topics.items;
 	size_t most = body->topics.count > 0 ? (size_t)body->topics.count : 0;
 	struct rg__topic_input *topics = rg__arena_calloc(arena, most, sizeof(*topics));
-	bool racks = any_rack(body);
+	struct racked racked;
 	int32_t count = 0;
 
-	if (!topics)
+	if (!topics || !list_racked(body, arena, &racked))
 		return false;
 	for (size_t i = 0; i < most; i++) {
 		if (from[i].error_code || from[i].partitions.count <= 0 || !from[i].name.data)
 			continue;
 		topics[count].name = from[i].name;
 		topics[count].partition_count = from[i].partitions.count;
-		if (racks && !(topics[count].racks = read_racks(body, &from[i], arena)))
+		if (racked.count && !(topics[count].racks = read_racks(&racked, &from[i], arena)))
 			return false;
 		count++;
 	}

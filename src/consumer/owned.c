@@ -2,12 +2,13 @@
 #include "consumer/owned.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 
 #include <librdkafka/rdkafka.h>
 #include <string.h>
 
 struct rg__owned_topic {
-	struct rg__owned_topic *next;
+	UT_hash_handle hh;
 	char name[];
 };
 
@@ -15,17 +16,19 @@ const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t le
 {
 	struct rg__owned_topic *topic;
 
-	for (topic = owned->topics; topic; topic = topic->next)
-		if (!strncmp(topic->name, name, len) && !topic->name[len])
-			return topic->name;
+	HASH_FIND(hh, owned->topics, name, len, topic);
+	if (topic)
+		return topic->name;
 	topic = rg__malloc(sizeof(*topic) + len + 1);
 	if (!topic)
 		return NULL;
 	memcpy(topic->name, name, len);
 	topic->name[len] = '\0';
-	topic->next = owned->topics;
-	owned->topics = topic;
-	return topic->name;
+	HASH_ADD_KEYPTR(hh, owned->topics, topic->name, len, topic);
+	if (RG__HASH_ADDED(topic))
+		return topic->name;
+	rg__free(topic);
+	return NULL;
 }
 
 bool rg__owned_reserve(struct rg__owned *owned, size_t more)
@@ -59,21 +62,31 @@ static size_t place_of(const struct rg__owned *owned, const struct rg__partition
 	return low;
 }
 
-void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partition)
+/* From the back, so that each slot moves once, however the two lie among each other. */
+void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partitions)
 {
-	size_t at = place_of(owned, partition);
+	size_t had = owned->count, more = partitions->count;
 
-	memmove(&owned->slots[at + 1], &owned->slots[at], (owned->count - at) * sizeof(*owned->slots));
-	owned->count++;
-	owned->slots[at] = (struct rg__slot){
-		.at = *partition,
-		.epoch = ++owned->last_epoch,
-		.start = RD_KAFKA_OFFSET_INVALID,
-		.position = RG__NO_OFFSET,
-		.leader_epoch = -1,
-		.committed = RG__NO_OFFSET,
-		.next = RG__NO_OFFSET,
-	};
+	owned->count += more;
+	for (size_t to = owned->count; more; to--) {
+		const struct rg__partition *next = &partitions->items[more - 1];
+
+		if (had && rg__partition_compare(&owned->slots[had - 1].at, next) > 0) {
+			owned->slots[to - 1] = owned->slots[--had];
+			continue;
+		}
+		owned->slots[to - 1] = (struct rg__slot){
+			.at = *next,
+			.epoch = owned->last_epoch + more,
+			.start = RD_KAFKA_OFFSET_INVALID,
+			.position = RG__NO_OFFSET,
+			.leader_epoch = -1,
+			.committed = RG__NO_OFFSET,
+			.next = RG__NO_OFFSET,
+		};
+		more--;
+	}
+	owned->last_epoch += partitions->count;
 }
 
 void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start)
@@ -134,11 +147,12 @@ bool rg__owned_list(const struct rg__owned *owned, struct rg__partitions *ret_pa
 
 void rg__owned_free(struct rg__owned *owned)
 {
-	while (owned->topics) {
-		struct rg__owned_topic *next = owned->topics->next;
+	struct rg__owned_topic *topic, *next;
 
-		rg__free(owned->topics);
-		owned->topics = next;
+	HASH_ITER(hh, owned->topics, topic, next)
+	{
+		HASH_DEL(owned->topics, topic);
+		rg__free(topic);
 	}
 	rg__free(owned->slots);
 	*owned = (struct rg__owned){0};

@@ -30,15 +30,15 @@ struct rg__owned {
 	size_t count, capacity;
 	size_t found; /* where something was found last; it may be another's place by now */
 	uint64_t last_epoch;
-	struct rg__owned_topic *topics; /* names, for as long as the consumer lives */
+	struct rg__owned_topic *topics; /* names, for as long as the consumer lives; a hash */
 };
 
 /* Our own copy of a topic's name. NULL: out of memory. */
 const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t len);
 
 bool rg__owned_reserve(struct rg__owned *owned, size_t more); /* false: out of memory */
-/* Adds a partition that is not owned; there must be room for it. The topic must be one of rg__owned_topic(). */
-void rg__owned_add(struct rg__owned *owned, const struct rg__partition *partition);
+/* Adds partitions, in order, that are not owned; there must be room for them. Topics must be of rg__owned_topic(). */
+void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partitions);
 /* It goes on somewhere else: whatever is under way for it does not count any more. */
 void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start);
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions);

@@ -227,13 +227,14 @@ void rg__start_positions(rg_consumer *consumer)
 		ask(consumer, unknown);
 	if (by_time && !consumer->lookup && may_ask)
 		look_up(consumer, by_time);
-	consumer->starting = unknown || by_time || consumer->offsets_fetch;
+	consumer->asks_later = (unknown && !consumer->offsets_fetch) || (by_time && !consumer->lookup);
+	consumer->starting = unknown || by_time || consumer->offsets_fetch || consumer->unassign;
 }
 
 /* When it has to be called again although nobody wakes the application. INT64_MAX: never. */
 int64_t rg__start_positions_at(const rg_consumer *consumer)
 {
-	return consumer->starting && !consumer->offsets_fetch && !consumer->lookup ? consumer->offsets_fetch_at : INT64_MAX;
+	return consumer->starting && consumer->asks_later ? consumer->offsets_fetch_at : INT64_MAX;
 }
 
 void rg__drop_positions(rg_consumer *consumer)

@@ -227,8 +227,8 @@ static void take_added(rg_consumer *consumer, struct completion *completion)
 		consumer->added.count = 0;
 		completion->rejoin = "out of memory";
 	}
-	for (size_t i = 0; i < consumer->added.count; i++)
-		rg__owned_add(&consumer->owned, &consumer->added.items[i]);
+	rg__owned_add(&consumer->owned, &consumer->added);
+	rg__fetch_owned_topics(consumer);
 	rg__call_assigned(consumer, &consumer->added);
 	consumer->starting = true;
 	consumer->offsets_fetch_at = 0;

@@ -39,7 +39,7 @@ static rg_err use_topics(rg_consumer *consumer, struct rg__topics *topics, bool 
 void rg__take_found(rg_consumer *consumer, bool joining)
 {
 	struct rg__arena arena = {0};
-	struct rg__names names = {.arena = &arena};
+	struct rg__found_names names = {.arena = &arena};
 	struct rg__topics topics;
 	rg_error error;
 	rg_err err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "consumer/watch.h"
 
+#include "assign/names.h"
 #include "base/alloc.h"
 #include "base/backoff.h"
 #include "codec/api.h"
@@ -173,19 +174,31 @@ static void ask_rebalance(rg_consumer *consumer, const struct rg__watched *topic
 	consumer->watch.changed = true;
 }
 
-/* A topic-level error other than "does not exist" says nothing about how many partitions there are. */
-static bool is_uncertain(const struct rg__metadata_response *body, const char *name)
+enum { CERTAIN, UNCERTAIN };
+
+/* A topic-level error other than "does not exist" says nothing about how many partitions there are. The table is for
+ * members that subscribe to tens of thousands of topics that do not exist. False: out of memory. */
+static bool list_certainty(const struct rg__metadata_response *body, struct rg__arena *arena, struct rg__names *ret_names)
 {
 	const struct rg__metadata_response_topic *topics = body->topics.items;
+	int32_t count = body->topics.count > 0 ? body->topics.count : 0;
+	bool fine = rg__names_init(ret_names, arena, count);
 
-	for (int32_t i = 0; i < body->topics.count; i++)
-		if (rg__bytes_is(topics[i].name, name))
-			return topics[i].error_code && topics[i].error_code != 3 && topics[i].error_code != 17;
-	return true;
+	for (int32_t i = 0; fine && i < count; i++) {
+		int16_t err = topics[i].error_code;
+
+		fine = rg__names_add(ret_names, topics[i].name, err && err != 3 && err != 17 ? UNCERTAIN : CERTAIN);
+	}
+	return fine;
 }
 
-static void compare(rg_consumer *consumer, const struct rg__metadata_response *body,
-                    const struct rg__topic_input *topics,
+/* So is one that the answer leaves out. */
+static bool is_uncertain(const struct rg__names *answer, const char *name)
+{
+	return rg__names_find(answer, rg__bytes_of(name)) != CERTAIN;
+}
+
+static void compare(rg_consumer *consumer, const struct rg__names *answer, const struct rg__topic_input *topics,
                     int32_t count)
 {
 	struct rg__watch *watch = &consumer->watch;
@@ -196,7 +209,7 @@ static void compare(rg_consumer *consumer, const struct rg__metadata_response *b
 		int32_t partitions = now ? now->partition_count : 0;
 		uint32_t racks = now ? racks_of(consumer, now) : 0;
 
-		if (!now && is_uncertain(body, topic->name))
+		if (!now && is_uncertain(answer, topic->name))
 			continue;
 		/* What a pattern has found the finder watches, and two who notice would ask for two rebalances. */
 		if (!now && topic->ours && rg__patterns_match(consumer->finder.patterns, topic->name))
@@ -224,6 +237,7 @@ static void answered(void *user, const struct rg__response *response)
 	struct rg__watch *watch = &consumer->watch;
 	struct rg__topic_input *topics;
 	struct rg__arena arena = {0};
+	struct rg__names answer;
 	int32_t count;
 
 	watch->request = 0;
@@ -238,8 +252,9 @@ static void answered(void *user, const struct rg__response *response)
 		in_ms(consumer, NOT_NOW_MS);
 		return;
 	}
-	if (rg__metadata_topics(response->body, &arena, &topics, &count))
-		compare(consumer, response->body, topics, count);
+	if (rg__metadata_topics(response->body, &arena, &topics, &count) &&
+	    list_certainty(response->body, &arena, &answer))
+		compare(consumer, &answer, topics, count);
 	rg__arena_clear(&arena);
 	in_ms(consumer, interval_ms(consumer));
 }
