@@ -90,19 +90,22 @@ static bool take_error(rg_consumer *consumer, rg_error *ret_error)
 	return true;
 }
 
-/* There may still be something to lose. */
-static void poll_failed(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
+/* There may still be something to lose. True: it has told an error. */
+static bool poll_failed(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
 	int64_t pause_ms = timeout_ms < 0 || timeout_ms > FAILED_PAUSE_MS ? FAILED_PAUSE_MS : timeout_ms;
 	int64_t until_us = rg__mono_us() + pause_ms * 1000;
 
 	do {
 		rg__work(consumer);
-		if (take_error(consumer, ret_error) || rg__woken_up(consumer))
-			return;
+		if (take_error(consumer, ret_error))
+			return true;
+		if (rg__woken_up(consumer))
+			return false;
 		rg__sleep(consumer, until_us);
 	} while (rg__mono_us() < until_us);
 	rg__fail(ret_error, RG_ERR_FATAL, "the consumer has failed for good; close it");
+	return true;
 }
 
 /* --- Poll --------------------------------------------------------------------------------------------------------- */
@@ -129,7 +132,8 @@ static int to_ms(int64_t us)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, rg_error *ret_error)
+/* *ret_told: it has told an error. */
+static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, rg_error *ret_error, bool *ret_told)
 {
 	for (;;) {
 		bool held = rg__work(consumer);
@@ -137,7 +141,8 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 		rd_kafka_message_t *message = NULL;
 
 		rg__auto_commit_due(consumer, now_us);
-		if (take_error(consumer, ret_error) || rg__woken_up(consumer))
+		*ret_told = take_error(consumer, ret_error);
+		if (*ret_told || rg__woken_up(consumer))
 			return NULL;
 		if (held)
 			rg__sleep(consumer, next_look(consumer, until_us));
@@ -180,13 +185,14 @@ static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_er
 {
 	rd_kafka_message_t *message;
 	int64_t until_us, now_us = rg__mono_coarse_us();
+	bool told = false;
 
-	no_error(ret_error);
 	rg__polls_begin(&consumer->polls, &consumer->windows, now_us);
 	rg__settle(consumer);
 	if (nothing_is_due(consumer, now_us) && (message = rg__fetch_ready(consumer))) {
 		rg__polls_end(&consumer->polls, now_us);
 		atomic_store(&consumer->left_poll_at, now_us);
+		no_error(ret_error);
 		return message;
 	}
 	until_us = timeout_ms < 0 ? INT64_MAX / 2 : rg__mono_us() + timeout_ms * INT64_C(1000);
@@ -197,9 +203,12 @@ static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_er
 	}
 	message = NULL;
 	if (!consumer->failed)
-		message = poll_until(consumer, until_us, ret_error);
+		message = poll_until(consumer, until_us, ret_error, &told);
 	else
-		poll_failed(consumer, timeout_ms, ret_error);
+		told = poll_failed(consumer, timeout_ms, ret_error);
+	/* At the end: callbacks may have used the same rg_error for calls of their own. */
+	if (!told)
+		no_error(ret_error);
 	now_us = rg__mono_coarse_us();
 	rg__polls_end(&consumer->polls, now_us);
 	atomic_store(&consumer->left_poll_at, now_us);

@@ -323,6 +323,97 @@ START_TEST(sticky_members_are_not_bothered)
 }
 END_TEST
 
+/* --- One rg_error for everything ---------------------------------------------------------------------------------- */
+
+static rg_error shared;
+
+/* Fails, and says so in the rg_error that the call around it was given. */
+static void fail_inside(struct actor *actor)
+{
+	ck_assert_int_eq(rg_consumer_seek(actor->consumer, "nowhere", 0, 0, &shared), RG_ERR_NOT_OWNED);
+	ck_assert_int_eq(shared.code, RG_ERR_NOT_OWNED);
+}
+
+static void fail_in_assigned(struct actor *actor, rd_kafka_topic_partition_list_t *partitions)
+{
+	(void)partitions;
+	fail_inside(actor);
+}
+
+static void fail_in_revoked(struct actor *actor, const rd_kafka_topic_partition_list_t *partitions)
+{
+	(void)partitions;
+	fail_inside(actor);
+}
+
+static void fail_in_commit(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets,
+                           void *user)
+{
+	(void)consumer;
+	(void)error;
+	(void)offsets;
+	fail_inside(user);
+}
+
+static void open_failing(struct actor *actor)
+{
+	memset(&shared, 0, sizeof(shared));
+	crew_open(actor, "a", crew_conf("enable.auto.commit", "true", "auto.commit.interval.ms", "3600000", NULL));
+	actor->in_assigned = fail_in_assigned;
+	actor->in_revoked = fail_in_revoked;
+	crew_subscribe(actor, "t");
+}
+
+/* What a callback's own calls leave in it is no error of poll's. */
+START_TEST(poll_says_ok_although_a_callback_failed_with_the_same_error)
+{
+	int64_t ends = now_ms() + WITHIN_MS;
+	rd_kafka_message_t *messages[4];
+
+	open_failing(&a);
+	while (!a.owned) {
+		ck_assert_int_lt(now_ms(), ends);
+		ck_assert_ptr_null(rg_consumer_poll(a.consumer, 5, &shared));
+		ck_assert_int_eq(shared.code, RG_OK);
+		ck_assert_str_eq(shared.text, "");
+	}
+	crew_close(&a, RG_CLOSE_LEAVE);
+	open_failing(&a);
+	while (!a.owned) {
+		ck_assert_int_lt(now_ms(), ends);
+		ck_assert_uint_eq(rg_consumer_poll_batch(a.consumer, messages, 4, 5, &shared), 0);
+		ck_assert_int_eq(shared.code, RG_OK);
+	}
+	/* An error of its own it does tell. */
+	rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, WITHIN_MS, NULL);
+	ck_assert_ptr_null(rg_consumer_poll(a.consumer, 0, &shared));
+	ck_assert_int_eq(shared.code, RG_ERR_CLOSED);
+}
+END_TEST
+
+/* Nor of close's and commit's, whose own stays. */
+START_TEST(close_and_commit_tell_their_own_error)
+{
+	rg_error error = {0};
+	int hold;
+
+	produce("t", -1, 8);
+	open_failing(&a);
+	crew_until(a.records == 8, &a);
+	crew_poll_for(20, (struct actor *[]){&a, NULL});
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	OK(rg_consumer_commit_async(a.consumer, NULL, fail_in_commit, &a, &error));
+	while (rg_testkit_wait_held(kit, hold, 5, NULL))
+		;
+	ck_assert_int_eq(rg_consumer_commit(a.consumer, NULL, 50, &shared), RG_ERR_TIMED_OUT);
+	ck_assert_int_eq(shared.code, RG_ERR_TIMED_OUT);
+	ck_assert_int_eq(rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, 200, &shared), RG_ERR_TIMED_OUT);
+	ck_assert_int_eq(shared.code, RG_ERR_TIMED_OUT);
+	ck_assert(seen(&a, "revoked t:0,1,2,3"));
+	OK(rg_testkit_release(kit, hold, &error));
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, one_member_from_start_to_close);
@@ -342,6 +433,8 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, the_default_list_is_eager);
 	tcase_add_test(tcase, inside_a_callback_only_reading_and_committing);
 	tcase_add_test(tcase, sticky_members_are_not_bothered);
+	tcase_add_test(tcase, poll_says_ok_although_a_callback_failed_with_the_same_error);
+	tcase_add_test(tcase, close_and_commit_tell_their_own_error);
 }
 
 int main(void)
