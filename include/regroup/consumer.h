@@ -224,7 +224,8 @@ RG_API rg_err rg_consumer_metric(rg_consumer *consumer, const char *name, double
 RG_API rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consumer *consumer);
 
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
- * watermarks); its group calls are refused or have no effect. */
+ * watermarks). Leave its group calls alone: rd_kafka_subscribe() would seat it as another member, rd_kafka_assign()
+ * takes away what regroup fetches, and rd_kafka_commit() is sent without this member's id, which the group refuses. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);
 
 /** How to close. */

@@ -36,6 +36,28 @@ static rg_err use_topics(rg_consumer *consumer, struct rg__topics *topics, bool 
 
 /* --- Patterns ----------------------------------------------------------------------------------------------------- */
 
+static bool owns_of(const rg_consumer *consumer, const char *topic)
+{
+	for (size_t i = 0; i < consumer->owned.count; i++)
+		if (!strcmp(consumer->owned.slots[i].at.topic, topic))
+			return true;
+	return false;
+}
+
+/* A leader that saw a topic first has given out its partitions already, and the group knows nothing less than this
+ * member: as in Java that is no reason for another rebalance. */
+static bool others_knew_it_all(const rg_consumer *consumer, const struct rg__topics *found)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		if (rg__topics_find(&consumer->topics, rg__bytes_of(found->items[i])))
+			known++;
+		else if (!owns_of(consumer, found->items[i]))
+			return false;
+	return known == consumer->topics.count;
+}
+
 void rg__take_found(rg_consumer *consumer, bool joining)
 {
 	struct rg__arena arena = {0};
@@ -55,7 +77,7 @@ void rg__take_found(rg_consumer *consumer, bool joining)
 	if (!err && consumer->seat != RG__SEAT_NONE && rg__topics_equal(&topics, &consumer->topics))
 		rg__topics_free(&topics);
 	else if (!err)
-		err = use_topics(consumer, &topics, joining, &error);
+		err = use_topics(consumer, &topics, joining || others_knew_it_all(consumer, &topics), &error);
 	if (err)
 		rg__tell(consumer, &error); /* and again at the next poll */
 	else
