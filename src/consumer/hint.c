@@ -35,11 +35,20 @@ uint32_t rg__hint_mix(uint32_t hash, struct rg__bytes topic)
 	return (hash ^ 0xff) * 16777619u; /* no name holds that byte, so it ends them */
 }
 
-void rg__hint_write(int32_t size, uint32_t topics, uint8_t ret_bytes[RG__HINT_LEN])
+uint32_t rg__hint_mix_partitions(uint32_t hash, struct rg__bytes topic, int32_t partitions)
+{
+	uint8_t count[4];
+
+	put((uint32_t)partitions, count);
+	return rg__hint_mix(rg__hint_mix(hash, topic), (struct rg__bytes){count, sizeof(count)});
+}
+
+void rg__hint_write(int32_t size, uint32_t topics, uint32_t partitions, uint8_t ret_bytes[RG__HINT_LEN])
 {
 	memcpy(ret_bytes, mark, sizeof(mark));
 	put((uint32_t)size, ret_bytes + 4);
 	put(topics, ret_bytes + 8);
+	put(partitions, ret_bytes + 12);
 }
 
 int32_t rg__hint_read(struct rg__bytes bytes)
@@ -54,5 +63,13 @@ bool rg__hint_topics(struct rg__bytes bytes, uint32_t *ret_topics)
 	if (!is_hint(bytes))
 		return false;
 	*ret_topics = get(bytes.data + 8);
+	return true;
+}
+
+bool rg__hint_partitions(struct rg__bytes bytes, uint32_t *ret_partitions)
+{
+	if (!is_hint(bytes))
+		return false;
+	*ret_partitions = get(bytes.data + 12);
 	return true;
 }

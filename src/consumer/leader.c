@@ -193,11 +193,19 @@ static uint32_t hash_topics(const struct rg__member_input *member)
 	return hash;
 }
 
+static uint32_t hash_partitions(const struct rg__topic_input *topics, int32_t count)
+{
+	uint32_t hash = 0;
+
+	for (int32_t t = 0; t < count; t++)
+		hash = rg__hint_mix_partitions(hash, topics[t].name, topics[t].partition_count);
+	return hash;
+}
+
 /* One share for every member, also for those that get nothing: a broker gives a member that is left out zero bytes,
  * which other clients refuse. */
 static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *view, const struct rg_plan *plan,
-                            bool hint,
-                            struct rg__lead_result *result, rg_error *error)
+                            bool hint, uint32_t partitions, struct rg__lead_result *result, rg_error *error)
 {
 	size_t count = (size_t)plan->group->member_count;
 
@@ -208,7 +216,7 @@ static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *
 		struct rg__bytes userdata = hint ? (struct rg__bytes){bytes, sizeof(bytes)} : rg__plan_userdata(plan, m);
 
 		if (hint)
-			rg__hint_write(plan->group->member_count, hash_topics(&leading->members[source]), bytes);
+			rg__hint_write(plan->group->member_count, hash_topics(&leading->members[source]), partitions, bytes);
 		result->shares[m].member_id = leading->infos[source].member_id;
 		if (!encode_share(leading, plan, m, userdata, &result->shares[m].assignment))
 			result->shares = NULL;
@@ -251,7 +259,7 @@ rg_err rg__leading_plan(struct rg__leading *leading, const struct rg__listed_ass
 	if (!err && cooperative && !assignor->builtin)
 		err = check_cooperative(plan, assignor->assignor, error);
 	if (!err)
-		err = encode_shares(leading, &view, plan, assignor->builtin, &result, error);
+		err = encode_shares(leading, &view, plan, assignor->builtin, hash_partitions(topics, topic_count), &result, error);
 	if (!err) {
 		result.partitions = plan->partition_count - result.withheld;
 		result.topics = view.group.topic_count;

@@ -204,7 +204,8 @@ static void say_completion(rg_consumer *consumer, void *arg)
 
 /* A leader's watch was set with its plan, unless it kept its predecessor's (KIP-814): then it has to find out itself
  * which topics the group has, or their growth would go unnoticed. */
-static void choose_watch(rg_consumer *consumer, struct rg__leading *leading, struct completion *completion)
+static void choose_watch(rg_consumer *consumer, struct rg__leading *leading, struct rg__bytes userdata,
+                         struct completion *completion)
 {
 	const rg_member_event *event = consumer->event;
 
@@ -214,6 +215,7 @@ static void choose_watch(rg_consumer *consumer, struct rg__leading *leading, str
 	if (!event->is_leader || !event->skip_assignment)
 		return;
 	completion->watch.leads = true;
+	completion->watch.inherits = rg__hint_partitions(userdata, &completion->watch.made_for);
 	if (rg__leading_begin(leading, event->members, event->member_count, &consumer->log)) {
 		completion->watch.names = leading->topics;
 		completion->watch.count = (size_t)leading->topic_count;
@@ -255,6 +257,7 @@ static void finish_complete(rg_consumer *consumer, bool stale)
 	struct completion completion = {0};
 	struct rg__leading leading = {0};
 	rg_bytes userdata = consumer->assignment_userdata;
+	struct rg__bytes hint = RG__NULL_BYTES;
 
 	if (consumer->revoked.count) {
 		rg__revoke(consumer, &consumer->revoked);
@@ -263,7 +266,8 @@ static void finish_complete(rg_consumer *consumer, bool stale)
 	if (stale)
 		completion.rejoin = "subscribes to other topics than the plan was made for";
 	if (assignor && assignor->builtin) {
-		completion.group_size = rg__hint_read((struct rg__bytes){userdata.data, userdata.len});
+		hint = (struct rg__bytes){userdata.data, userdata.len};
+		completion.group_size = rg__hint_read(hint);
 		consumer->assignment_userdata = (rg_bytes){0};
 	}
 	if (!consumer->member_id[0] || !consumer->protocol[0]) {
@@ -272,7 +276,7 @@ static void finish_complete(rg_consumer *consumer, bool stale)
 	}
 	tell_assignor(consumer, assignor);
 	take_added(consumer, &completion);
-	choose_watch(consumer, &leading, &completion);
+	choose_watch(consumer, &leading, hint, &completion);
 	rg__on_loop(consumer, say_completion, &completion);
 	rg__leading_end(&leading);
 	rg__drop_step(consumer);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/backoff.h"
 #include "codec/api.h"
+#include "consumer/hint.h"
 #include "consumer/internal.h"
 
 #include <stdio.h>
@@ -140,7 +141,7 @@ static int64_t interval_ms(rg_consumer *consumer)
 {
 	struct rg__watch *watch = &consumer->watch;
 	int64_t most_ms = consumer->conf->settings.metadata_max_age_ms, ms = most_ms;
-	bool missing = false;
+	bool missing = watch->inherits;
 
 	for (size_t i = 0; i < watch->count; i++)
 		missing |= watch->topics[i].missing && (watch->topics[i].ours || watch->leads);
@@ -160,6 +161,13 @@ static void tell_missing(rg_consumer *consumer, struct rg__watched *topic)
 	topic->told = topic->missing && topic->ours;
 }
 
+static void ask(rg_consumer *consumer, const char *reason)
+{
+	rg__log(&consumer->log, RG__LOG_INFO, "TOPIC", "%s", reason);
+	rg_member_rejoin(consumer->member, reason);
+	consumer->watch.changed = true;
+}
+
 static void ask_rebalance(rg_consumer *consumer, const struct rg__watched *topic, int32_t partitions)
 {
 	char reason[REASON_MAX];
@@ -169,9 +177,32 @@ static void ask_rebalance(rg_consumer *consumer, const struct rg__watched *topic
 	else
 		snprintf(reason, sizeof(reason), "topic %s: %d partitions instead of %d", topic->name, (int)partitions,
 		         (int)topic->partitions);
-	rg__log(&consumer->log, RG__LOG_INFO, "TOPIC", "%s", reason);
-	rg_member_rejoin(consumer->member, reason);
-	consumer->watch.changed = true;
+	ask(consumer, reason);
+}
+
+/* KIP-814: a restarted leader was not there when its topics may have changed. */
+static void compare_inherited(rg_consumer *consumer)
+{
+	struct rg__watch *watch = &consumer->watch;
+	uint32_t now = 0;
+	bool missing = false;
+
+	for (size_t i = 0; i < watch->count; i++) {
+		const struct rg__watched *topic = &watch->topics[i];
+
+		if (topic->partitions == RG__PARTITIONS_UNKNOWN)
+			return;
+		if (topic->partitions > 0)
+			now = rg__hint_mix_partitions(now, rg__bytes_of(topic->name), topic->partitions);
+		missing |= topic->partitions == 0;
+	}
+	if (now != watch->made_for && missing && !watch->doubts) {
+		watch->doubts = true;
+		return;
+	}
+	watch->inherits = false;
+	if (now != watch->made_for)
+		ask(consumer, "the topics are not those that the plan was made for before this leader was restarted");
 }
 
 enum { CERTAIN, UNCERTAIN };
@@ -228,6 +259,8 @@ static void compare(rg_consumer *consumer, const struct rg__names *answer, const
 			ask_rebalance(consumer, topic, partitions);
 		}
 	}
+	if (watch->inherits && watch->leads && !watch->changed)
+		compare_inherited(consumer);
 }
 
 static void answered(void *user, const struct rg__response *response)
@@ -336,6 +369,9 @@ void rg__watch_set(rg_consumer *consumer, void *arg)
 	watch->count = count;
 	watch->leads = list->leads;
 	watch->changed = false;
+	watch->inherits = list->inherits;
+	watch->doubts = false;
+	watch->made_for = list->made_for;
 	in_ms(consumer, all_known ? interval_ms(consumer) : 0);
 }
 

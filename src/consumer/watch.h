@@ -25,6 +25,10 @@ struct rg__watch {
 	size_t count;
 	bool leads;
 	bool changed; /* the rebalance has been asked for */
+	/* KIP-814: the plan is a predecessor's, and this is the hash of what it was made for; not compared yet. */
+	bool inherits;
+	bool doubts; /* it differs, but a topic that was not there may have been overlooked */
+	uint32_t made_for;
 	struct rg__timer *timer;
 	rg__request_id request;
 	struct rg__arena arena; /* of the request */
@@ -40,6 +44,8 @@ struct rg__watch_list {
 	bool leads;
 	const struct rg__topic_input *known; /* what the plan was made for; NULL: the next answer counts as that */
 	int32_t known_count;
+	bool inherits; /* made_for: rg__hint_mix_partitions of what the plan was made for, by a predecessor */
+	uint32_t made_for;
 };
 
 bool rg__watch_init(rg_consumer *consumer); /* false: out of memory */

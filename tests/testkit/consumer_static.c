@@ -91,6 +91,33 @@ START_TEST(a_restarted_leader_notices_growth)
 }
 END_TEST
 
+/* KIP-814: what changed while it was away it cannot have seen. The plan says what it was made for. */
+START_TEST(a_restarted_leader_notices_what_grew_without_it)
+{
+	rg_error error = {0};
+
+	join_as(&a, "one", "t");
+	crew_until(a.owned == 4, &a);
+	join_as(&b, "two", "u");
+	crew_until(a.owned == 4 && b.owned == 2 && count_of(&a, "complete") == 2, &a, &b);
+	b.seen[0] = '\0';
+	crew_close(&a, RG_CLOSE_DEFAULT);
+	OK(rg_testkit_grow_topic(kit, "u", 5, &error)); /* which the leader does not consume */
+	join_as(&a, "one", "t");
+	crew_until(b.owned == 5 && a.owned == 4, &a, &b);
+	crew_close(&a, RG_CLOSE_DEFAULT);
+	OK(rg_testkit_grow_topic(kit, "t", 6, &error));
+	join_as(&a, "one", "t");
+	crew_until(a.owned == 6 && b.owned == 5, &a, &b);
+	a_few_heartbeats();
+	/* Its predecessor's plan, then one of its own; the other saw one rebalance for each growth. */
+	ck_assert_int_eq(count_of(&a, "prepare"), 2);
+	ck_assert_int_eq(count_of(&b, "prepare"), 2);
+	ck_assert_int_eq(a.violations + b.violations, 0);
+	ck_assert(alternates(&a) && alternates(&b));
+}
+END_TEST
+
 /* bugs 22: the coordinator does not rebalance when a member comes back with other topics, so the member has to ask. */
 START_TEST(a_restarted_leader_with_another_topic)
 {
@@ -231,6 +258,7 @@ static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, a_restart_within_the_session_is_no_rebalance);
 	tcase_add_test(tcase, a_restarted_leader_notices_growth);
+	tcase_add_test(tcase, a_restarted_leader_notices_what_grew_without_it);
 	tcase_add_test(tcase, a_restarted_leader_with_another_topic);
 	tcase_add_test(tcase, a_restarted_follower_with_another_topic);
 	tcase_add_test(tcase, a_restarted_follower_without_its_topic);

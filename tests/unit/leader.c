@@ -119,6 +119,7 @@ START_TEST(every_member_is_listed)
 	struct rg__consumer_protocol_assignment assignment;
 	struct rg__arena arena = {0};
 	rg_error error = {0};
+	uint32_t partitions;
 
 	for (int m = 0; m < MEMBERS; m++)
 		subscribe(m, "t", 0, 0);
@@ -130,6 +131,8 @@ START_TEST(every_member_is_listed)
 
 		ck_assert(rg__assignment_decode((struct rg__bytes){bytes.data, bytes.len}, &arena, &assignment, NULL, NULL));
 		ck_assert_int_eq(rg__hint_read(assignment.user_data), MEMBERS);
+		ck_assert(rg__hint_partitions(assignment.user_data, &partitions));
+		ck_assert_uint_eq(partitions, rg__hint_mix_partitions(0, rg__bytes_of("t"), 3));
 	}
 	rg__arena_clear(&arena);
 }

@@ -207,11 +207,15 @@ START_TEST(the_hint_of_the_groups_size)
 	uint8_t bytes[RG__HINT_LEN + 1];
 	uint32_t topics = 0;
 
-	rg__hint_write(70000, 0xfee1dead, bytes);
+	rg__hint_write(70000, 0xfee1dead, 0xcafe, bytes);
 	ck_assert(rg__hint_topics((struct rg__bytes){bytes, RG__HINT_LEN}, &topics));
 	ck_assert_uint_eq(topics, 0xfee1dead);
 	ck_assert(!rg__hint_topics((struct rg__bytes){bytes, RG__HINT_LEN - 1}, &topics));
 	ck_assert(!rg__hint_topics(RG__NULL_BYTES, &topics));
+	ck_assert(rg__hint_partitions((struct rg__bytes){bytes, RG__HINT_LEN}, &topics));
+	ck_assert_uint_eq(topics, 0xcafe);
+	ck_assert(!rg__hint_partitions((struct rg__bytes){bytes, RG__HINT_LEN - 1}, &topics));
+	ck_assert(!rg__hint_partitions(RG__NULL_BYTES, &topics));
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN}), 70000);
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN - 1}), 0);
 	ck_assert_int_eq(rg__hint_read((struct rg__bytes){bytes, RG__HINT_LEN + 1}), 0);
@@ -224,8 +228,27 @@ START_TEST(the_hint_of_the_groups_size)
 }
 END_TEST
 
+static uint32_t hash_of(const char *topic, int32_t partitions, const char *other, int32_t others)
+{
+	return rg__hint_mix_partitions(rg__hint_mix_partitions(0, rg__bytes_of(topic), partitions), rg__bytes_of(other), others);
+}
+
+START_TEST(the_hash_of_partitions)
+{
+	uint32_t hash = hash_of("t", 4, "u", 2);
+
+	ck_assert_uint_eq(hash_of("t", 4, "u", 2), hash);
+	ck_assert_uint_ne(hash_of("t", 5, "u", 2), hash);
+	ck_assert_uint_ne(hash_of("t", 4, "u", 3), hash);
+	ck_assert_uint_ne(hash_of("t", 2, "u", 4), hash);
+	ck_assert_uint_ne(hash_of("t", 4, "v", 2), hash);
+	ck_assert_uint_ne(rg__hint_mix_partitions(0, rg__bytes_of("t"), 4), hash);
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
+	tcase_add_test(tcase, the_hash_of_partitions);
 	tcase_add_test(tcase, topics_are_ordered_and_each_is_kept_once);
 	tcase_add_test(tcase, userdata_gets_the_room_it_asks_for);
 	tcase_add_test(tcase, the_same_subscription_gives_the_same_bytes);
