@@ -54,16 +54,40 @@ static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *erro
 	return err;
 }
 
-/* A generation that still holds, and no rebalance under way: everything is given up in order, and committed. Otherwise
- * others may have it already, and it is lost. */
+struct way {
+	int32_t generation;
+	bool open;
+};
+
+static void make_way(rg_consumer *consumer, void *arg)
+{
+	struct way *way = arg;
+
+	way->open = rg__member_generation(consumer->member) == way->generation && rg__member_make_way(consumer->member);
+}
+
+/* In a rebalance it is what a cooperative member keeps (KIP-429), and can commit until the new generation begins. */
+static bool may_give_back(rg_consumer *consumer)
+{
+	struct way way = {.generation = consumer->generation};
+
+	if (consumer->generation < 0 || consumer->failed || !consumer->owned.count)
+		return false;
+	if (!consumer->rebalancing)
+		return true;
+	rg__on_loop(consumer, make_way, &way);
+	return way.open;
+}
+
+/* In a generation that still holds everything is given up in order, and committed. Otherwise others may have it already,
+ * and it is lost. */
 static rg_err give_up(rg_consumer *consumer, int64_t until_us, rg_error *error)
 {
 	rg_cause cause = drain_events(consumer);
 
 	rg__drop_step(consumer);
 	rg__drop_positions(consumer);
-	if (cause == RG_CAUSE_NONE && consumer->generation >= 0 && !consumer->rebalancing && !consumer->failed &&
-	    consumer->owned.count)
+	if (cause == RG_CAUSE_NONE && may_give_back(consumer))
 		return revoke_all(consumer, until_us, error);
 	rg__lose_all(consumer, cause);
 	return RG_OK;

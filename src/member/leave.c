@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LeaveGroup, sent and answered. */
+/* LeaveGroup, sent and answered; and the way for what has to go out before it. */
 #include "base/log.h"
 #include "codec/api.h"
 #include "member/internal.h"
@@ -60,4 +60,22 @@ void rg__send_leave_group(rg_member *member, const struct rg__action *action)
 		err = rg__send(member, RG__API_LEAVE_GROUP, action, NULL, prepare, answered, &member->leave_id);
 	if (err)
 		rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
+}
+
+/* broker: until JoinGroup is answered the generation before counts, and offsets may be committed in it; but what comes
+ * behind a parked request on its connection is not even read. */
+bool rg__member_make_way(rg_member *member)
+{
+	switch (rg__machine_membership(member->machine)) {
+	case RG__PREPARING:
+	case RG__STABLE:
+		return true;
+	case RG__JOINING:
+		if (!rg__fresh_link(member))
+			return false;
+		rg__requests_to_link(member);
+		return true;
+	default:
+		return false;
+	}
 }

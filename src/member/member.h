@@ -35,6 +35,10 @@ void rg__member_cancel(rg_member *member, rg__request_id id);
  * Kafka's, `epoch` rg__member_epoch() when the request was made. */
 void rg__member_offsets_answered(rg_member *member, bool commit, rg_err err, uint32_t epoch);
 
+/* Before the commit of a member that leaves: from now on it does not wait behind JoinGroup, whose answer will not be heard
+ * any more. False: the generation cannot be committed in (any more). */
+bool rg__member_make_way(rg_member *member);
+
 uint32_t rg__member_epoch(const rg_member *member);       /* changes whenever generation or member id do */
 int32_t rg__member_generation(const rg_member *member);   /* -1: none */
 const char *rg__member_member_id(const rg_member *member); /* "" : none */

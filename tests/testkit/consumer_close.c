@@ -164,7 +164,7 @@ START_TEST(with_no_time_at_all)
 }
 END_TEST
 
-/* scenarios D.78: in the middle of a rebalance others may be given what this member holds. */
+/* scenarios D.78: in the middle of a rebalance, while JoinGroup is out; what is kept can be given back. */
 START_TEST(in_the_middle_of_a_rebalance)
 {
 	rg_error error = {0};
@@ -178,7 +178,7 @@ START_TEST(in_the_middle_of_a_rebalance)
 	while (rg_testkit_wait_held(kit, hold, 5, NULL))
 		crew_turn((struct actor *[]){&a, NULL});
 	close_in(&a, RG_CLOSE_LEAVE, 500);
-	ck_assert(seen(&a, "lost(NONE) t:0,1,2,3"));
+	ck_assert(seen(&a, "revoked t:0,1,2,3"));
 	free_now(&a);
 	OK(rg_testkit_release(kit, hold, &error));
 }

@@ -120,7 +120,87 @@ START_TEST(a_kept_partition_whose_offset_was_not_known_yet)
 }
 END_TEST
 
-/* While a rebalance is under way nothing can be committed; what was processed before it began has been. */
+static int times[PARTITIONS][1000]; /* that a record was processed */
+
+static void note_records(void)
+{
+	memset(times, 0, sizeof(times));
+	for (int i = 0; i < 3; i++)
+		for (int r = 0; r < everybody[i]->records; r++)
+			times[everybody[i]->record_partitions[r]][everybody[i]->record_offsets[r]]++;
+}
+
+static void each_once(int per_partition)
+{
+	note_records();
+	for (int partition = 0; partition < PARTITIONS; partition++)
+		for (int offset = 0; offset < per_partition; offset++)
+			ck_assert_msg(times[partition][offset] == 1, "record %d of partition %d was processed %d times", offset,
+			              partition, times[partition][offset]);
+}
+
+static void commit_in_revoked(struct actor *actor, const rd_kafka_topic_partition_list_t *partitions)
+{
+	rg_error error = {0};
+
+	(void)partitions;
+	OK(rg_consumer_commit(actor->consumer, NULL, WITHIN_MS, &error));
+}
+
+/* a is in the middle of a rebalance: its JoinGroup is parked, since b does not poll. */
+static void bring_into_a_rebalance(const char *auto_commit)
+{
+	produce("t", -1, 60);
+	crew_open(&a, "a", crew_conf("partition.assignment.strategy", "cooperative-sticky", "enable.auto.commit", auto_commit,
+	                             "auto.commit.interval.ms", "3600000", NULL));
+	crew_subscribe(&a, "t");
+	if (!strcmp(auto_commit, "false"))
+		a.in_revoked = commit_in_revoked;
+	crew_until(a.records == 60, &a);
+	crew_open(&b, "b", crew_conf("partition.assignment.strategy", "cooperative-sticky", "enable.auto.commit", "true", NULL));
+	crew_subscribe(&b, "t");
+	crew_until(never_two_owners() && a.owned == 3 && b.owned == 3, &a, &b);
+	join_with(&c, "c", "cooperative-sticky");
+	crew_until(count_of(&a, "prepare") > count_of(&a, "complete"), &a, &c);
+	produce("t", -1, 60);
+	crew_until(a.records == 90, &a, &c);
+	crew_poll_for(20, (struct actor *[]){&a, &c, NULL}); /* the last one counts as processed, too */
+	ck_assert_int_eq(count_of(&a, "prepare"), count_of(&a, "complete") + 1); /* still under way */
+}
+
+/* KIP-429, scenarios D.78: until the new generation begins the broker takes commits, and nothing is processed twice. */
+START_TEST(who_leaves_in_a_rebalance_commits_what_came_during_it)
+{
+	bring_into_a_rebalance(_i ? "true" : "false");
+	crew_close(&a, RG_CLOSE_LEAVE);
+	ck_assert(seen(&a, "prepare, revoked t:"));
+	ck_assert(!seen(&a, "lost"));
+	crew_until(never_two_owners() && b.owned == 3 && c.owned == 3, &b, &c);
+	produce("t", -1, 60);
+	crew_until(a.records + b.records + c.records >= 180, &b, &c);
+	crew_poll_for(100, (struct actor *[]){&b, &c, NULL});
+	each_once(30);
+	ck_assert_int_eq(a.violations + b.violations + c.violations, 0);
+}
+END_TEST
+
+/* The same with its own seat: it unsubscribes, and comes back. */
+START_TEST(who_unsubscribes_in_a_rebalance_goes_on_where_it_was)
+{
+	rg_error error = {0};
+
+	bring_into_a_rebalance("true");
+	OK(rg_consumer_unsubscribe(a.consumer, WITHIN_MS, &error));
+	crew_until(never_two_owners() && b.owned == 3 && c.owned == 3, &b, &c);
+	crew_subscribe(&a, "t");
+	crew_until(never_two_owners() && a.owned == 2 && b.owned == 2 && c.owned == 2, &a, &b, &c);
+	crew_until(a.records + b.records + c.records >= 120, &a, &b, &c);
+	ck_assert_int_eq(a.violations + b.violations + c.violations, 0);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* Behind SyncGroup nothing can be committed; what was processed before the rebalance began has been. */
 START_TEST(who_leaves_in_a_rebalance_has_committed_what_came_before_it)
 {
 	rg_error error = {0};
@@ -219,6 +299,8 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, records_flow_while_the_group_waits_for_a_slow_member);
 	tcase_add_test(tcase, records_flow_while_the_plan_is_awaited);
 	tcase_add_test(tcase, a_kept_partition_whose_offset_was_not_known_yet);
+	tcase_add_loop_test(tcase, who_leaves_in_a_rebalance_commits_what_came_during_it, 0, 2);
+	tcase_add_test(tcase, who_unsubscribes_in_a_rebalance_goes_on_where_it_was);
 	tcase_add_test(tcase, who_leaves_in_a_rebalance_has_committed_what_came_before_it);
 	tcase_add_test(tcase, an_eager_member_among_cooperative_ones);
 	tcase_add_test(tcase, from_range_to_cooperative_in_two_bounces);
