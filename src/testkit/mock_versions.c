@@ -60,6 +60,31 @@ static bool hear(int fd, struct rg__buf *in, struct rg__bytes *ret_frame, rg_err
 	return true;
 }
 
+/* What newer mock brokers offer and cannot mean here. Up to the versions of the table requests name topics by their names;
+ * from the next on by ids, and ids are ours: the mock has made up others. */
+static const struct limit {
+	int16_t api;
+	int16_t last; /* -1: not at all */
+} limits[] = {
+	{0, 12},  /* Produce (KIP-516) */
+	{1, 12},  /* Fetch (KIP-516) */
+	{20, 5},  /* DeleteTopics (KIP-516) */
+	{68, -1}, /* ConsumerGroupHeartbeat (KIP-848): the mock's groups are not ours */
+	{69, -1}, /* ConsumerGroupDescribe (likewise) */
+	{76, -1}, /* ShareGroupHeartbeat (KIP-932), and the requests that follow from it */
+	{77, -1}, /* ShareGroupDescribe */
+	{78, -1}, /* ShareFetch */
+	{79, -1}, /* ShareAcknowledge */
+};
+
+static int16_t last_meant(int16_t api, int16_t last)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].api == api && limits[i].last < last)
+			return limits[i].last;
+	return last;
+}
+
 static rg_err offer(struct rg_testkit *kit, struct rg__bytes frame, rg_error *error)
 {
 	struct rg__arena arena = {0};
@@ -68,8 +93,12 @@ static rg_err offer(struct rg_testkit *kit, struct rg__bytes frame, rg_error *er
 	bool ok = rg__decode_response(rg__api_by_key(RG__API_API_VERSIONS), 0, frame, &arena, NULL, &answer, NULL);
 
 	keys = ok ? RG__ITEMS(struct rg__api_versions_response_api_key, answer.api_keys) : NULL;
-	for (int32_t i = 0; ok && i < answer.api_keys.count; i++)
-		ok = rg__kit_versions_set(&kit->cluster, keys[i].api_key, keys[i].min_version, keys[i].max_version);
+	for (int32_t i = 0; ok && i < answer.api_keys.count; i++) {
+		int16_t last = last_meant(keys[i].api_key, keys[i].max_version);
+
+		ok = last < keys[i].min_version ||
+		     rg__kit_versions_set(&kit->cluster, keys[i].api_key, keys[i].min_version, last);
+	}
 	rg__arena_clear(&arena);
 	if (!ok) {
 		errno = EPROTO;

@@ -7,6 +7,7 @@
 #   demo     what examples/demo.sh needs beyond that
 #   test     what the suites and the checks of the tree need beyond that
 #   broker   what a real Kafka needs
+#   newest   what tests/lib/librdkafka.sh builds librdkafka's newest version with
 #
 # A purpose counts as present when its commands and pkg-config modules are found, wherever they came from. Exit codes:
 # 0 everything is there, 1 apt failed, 2 something is missing and we are not root (the packages are printed).
@@ -46,6 +47,12 @@ command mvn maven
 command kcat kcat
 command python3 python3
 '
+needed_for_newest='
+command cargo cargo
+command make make
+command g++ g++
+command python3 python3
+'
 
 has() {
 	case $1 in
@@ -72,7 +79,8 @@ rows() {
 		demo) echo "$needed_for_demo" ;;
 		test) echo "$needed_to_test" ;;
 		broker) echo "$needed_for_broker" ;;
-		*) echo "install.sh: unknown purpose '$purpose' (build, demo, test, broker)" >&2; exit 64 ;;
+		newest) echo "$needed_for_newest" ;;
+		*) echo "install.sh: unknown purpose '$purpose' (build, demo, test, broker, newest)" >&2; exit 64 ;;
 		esac
 	done
 }

@@ -220,8 +220,11 @@ START_TEST(secrets_are_not_given_back)
 
 	accepts("sasl.password", "hunter2");
 	ck_assert_int_eq(rg_conf_get(conf, "sasl.password", value, sizeof(value), NULL), RG_ERR_INVALID);
-	accepts("ssl.key.password", "hunter2");
-	ck_assert_int_eq(rg_conf_get(conf, "ssl.key.password", value, sizeof(value), NULL), RG_ERR_INVALID);
+	/* A librdkafka may have been built without TLS. */
+	if (rg_conf_set(conf, "ssl.key.password", "hunter2", &error) == RG_OK)
+		ck_assert_int_eq(rg_conf_get(conf, "ssl.key.password", value, sizeof(value), NULL), RG_ERR_INVALID);
+	else
+		ck_assert_ptr_null(strstr(error.text, "hunter2"));
 	if (rg_conf_set(conf, "ssl.key.pem", "hunter2", &error) != RG_OK)
 		ck_assert_ptr_null(strstr(error.text, "hunter2"));
 }
