@@ -60,7 +60,7 @@ RG_API rg_err rg_member_join(rg_member *member, const rg_member_protocol *protoc
 
 /** Asks the group for a rebalance (KIP-568), now or as soon as the one under way is over; `reason` (KIP-800, cut at 255
  * bytes, may be NULL) is for the broker's log. For a member that does not lead a coordinator does so only when it finds the
- * metadata changed, which come with the answer to RG_MEMBER_PREPARE. RG_OK; RG_ERR_STATE: not joined. */
+ * metadata changed, which come with the answer to RG_MEMBER_PREPARE. RG_OK; RG_ERR_STATE: not joined, or failed. */
 RG_API rg_err rg_member_rejoin(rg_member *member, const char *reason);
 
 /** How to leave (KIP-1092). */

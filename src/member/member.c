@@ -252,7 +252,7 @@ rg_err rg_member_join(rg_member *member, const rg_member_protocol *protocols, si
 
 rg_err rg_member_rejoin(rg_member *member, const char *reason)
 {
-	if (!rg__machine_wanted(member->machine))
+	if (!rg__machine_wanted(member->machine) || rg__machine_membership(member->machine) == RG__FAILED)
 		return RG_ERR_STATE;
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_REJOIN,
 	                                            .reason = reason ? reason : "rebalance enforced by user"});
