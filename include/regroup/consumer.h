@@ -172,9 +172,10 @@ RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partit
                                     rg_error *error);
 
 /** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1: without
- * end) when that is the committed offset or the beginning and not known yet; not inside a listener. RG_OK;
- * RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at the end
- * and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or Kafka's number. */
+ * end) when that is the committed offset or what auto.offset.reset stands for and not known yet; not inside a listener.
+ * RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at an
+ * end that the broker did not tell, or was sent there, and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or
+ * Kafka's number. */
 RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
                                    int timeout_ms, rg_error *error);
 

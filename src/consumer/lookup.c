@@ -7,12 +7,15 @@
 #include <signal.h>
 #include <string.h>
 
-enum { LOOKUP_MS = 2000 }; /* of one attempt, and so the most that ending a consumer waits for it */
+/* Of one attempt, and so the most that ending a consumer waits for it. The end librdkafka will find by itself: no partition
+ * shall wait long for another whose leader is gone. */
+enum { LOOKUP_MS = 2000, END_LOOKUP_MS = 1000 };
 
 struct rg__lookup {
 	rg_consumer *consumer;
 	rd_kafka_topic_partition_list_t *list;
 	uint64_t *epochs;
+	int timeout_ms;
 	pthread_t thread;
 	rd_kafka_resp_err_t err;
 	bool finished; /* under the consumer's lock */
@@ -23,7 +26,7 @@ static void *run(void *user)
 	struct rg__lookup *lookup = user;
 	rg_consumer *consumer = lookup->consumer;
 
-	lookup->err = rd_kafka_offsets_for_times(consumer->rk, lookup->list, LOOKUP_MS);
+	lookup->err = rd_kafka_offsets_for_times(consumer->rk, lookup->list, lookup->timeout_ms);
 	pthread_mutex_lock(&consumer->thread.lock);
 	lookup->finished = true;
 	pthread_mutex_unlock(&consumer->thread.lock);
@@ -59,6 +62,7 @@ struct rg__lookup *rg__lookup_start(rg_consumer *consumer, const struct rg__part
 	if (!lookup)
 		return NULL;
 	lookup->consumer = consumer;
+	lookup->timeout_ms = time_ms == RD_KAFKA_OFFSET_END ? END_LOOKUP_MS : LOOKUP_MS;
 	lookup->list = rd_kafka_topic_partition_list_new((int)partitions->count);
 	lookup->epochs = rg__calloc(partitions->count, sizeof(*lookup->epochs));
 	for (size_t i = 0; lookup->epochs && i < partitions->count; i++) {

@@ -2,8 +2,8 @@
 #ifndef RG__CONSUMER_LOOKUP_H
 #define RG__CONSUMER_LOOKUP_H
 
-/* Which offset partitions had at a time (auto.offset.reset by_duration). librdkafka knows how to ask, but waits, so it
- * does that on a thread of its own; poll goes on meanwhile. At most one at a time. The application's thread only. */
+/* Which offset partitions had at a time, or where they end (auto.offset.reset). librdkafka knows how to ask, but waits, so
+ * it does that on a thread of its own; poll goes on meanwhile. At most one at a time. The application's thread only. */
 
 #include "consumer/ownership.h"
 
@@ -11,7 +11,7 @@
 
 struct rg__lookup;
 
-/* `epochs` (copied) are those of the ownerships. NULL: out of memory, or no thread. */
+/* `epochs` (copied) are those of the ownerships; time_ms RD_KAFKA_OFFSET_END: their ends. NULL: out of memory, or no thread. */
 struct rg__lookup *rg__lookup_start(rg_consumer *consumer, const struct rg__partitions *partitions,
                                     const uint64_t *epochs, int64_t time_ms);
 bool rg__lookup_finished(struct rg__lookup *lookup);

@@ -96,7 +96,8 @@ void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t star
 	slot->position = start >= 0 ? start : RG__NO_OFFSET;
 	slot->leader_epoch = -1;
 	slot->committed = slot->next = RG__NO_OFFSET;
-	slot->sought = slot->by_time = slot->begun = slot->hopeless = false;
+	slot->sought = slot->begun = slot->hopeless = false;
+	slot->look = RG__LOOK_NOT;
 }
 
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions)

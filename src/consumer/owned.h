@@ -8,6 +8,13 @@
 
 enum { RG__NO_OFFSET = -1 };
 
+/* What its start is looked up by. */
+enum rg__look {
+	RG__LOOK_NOT,
+	RG__LOOK_TIME, /* auto.offset.reset's */
+	RG__LOOK_END
+};
+
 struct rg__slot {
 	struct rg__partition at; /* the topic belongs to rg__owned */
 	uint64_t epoch;          /* of this ownership: another each time the partition is taken over */
@@ -20,7 +27,7 @@ struct rg__slot {
 	int64_t committed;       /* what the group has as far as we know, RG__NO_OFFSET: not known */
 	int64_t next;            /* behind the last record that poll returned, RG__NO_OFFSET: it returned none since `start` */
 	bool paused;             /* the application wants no records of it now */
-	bool by_time;            /* its start is looked up by auto.offset.reset's time */
+	enum rg__look look;
 	bool begun;              /* a record of it has come out */
 	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
 };

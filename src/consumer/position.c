@@ -38,13 +38,13 @@ static void reset(rg_consumer *consumer, struct rg__slot *slot)
 
 	switch (consumer->conf->settings.auto_offset_reset) {
 	case RG__RESET_LATEST:
-		slot->start = RD_KAFKA_OFFSET_END;
+		slot->look = RG__LOOK_END;
 		return;
 	case RG__RESET_EARLIEST:
 		slot->start = RD_KAFKA_OFFSET_BEGINNING;
 		return;
 	case RG__RESET_BY_DURATION:
-		slot->by_time = true;
+		slot->look = RG__LOOK_TIME;
 		return;
 	case RG__RESET_NONE:
 		break;
@@ -106,7 +106,7 @@ static void take_answer(rg_consumer *consumer)
 
 static bool is_sought(const struct rg__slot *slot)
 {
-	return slot->start == RD_KAFKA_OFFSET_INVALID && !slot->sought && !slot->by_time && !slot->closing && !slot->hopeless;
+	return slot->start == RD_KAFKA_OFFSET_INVALID && !slot->sought && !slot->look && !slot->closing && !slot->hopeless;
 }
 
 static void ask(rg_consumer *consumer, size_t count)
@@ -131,43 +131,71 @@ static void ask(rg_consumer *consumer, size_t count)
 	rg__offsets_fetch_send(fetch);
 }
 
-/* --- By time ------------------------------------------------------------------------------------------------------ */
+/* --- Looked up ---------------------------------------------------------------------------------------------------- */
 
-static bool is_looked_up(const struct rg__slot *slot)
+/* What the broker says becomes the position, as with Java's consumer: it is committed even if no record comes, and what
+ * is written until the next member begins is not skipped. */
+
+static bool is_looked_up(const struct rg__slot *slot, enum rg__look look)
 {
-	return slot->by_time && slot->start == RD_KAFKA_OFFSET_INVALID && !slot->closing;
+	return slot->look == look && slot->start == RD_KAFKA_OFFSET_INVALID && !slot->closing;
 }
 
-static void look_up(rg_consumer *consumer, size_t count)
+/* To librdkafka negative times are names for other things. */
+static int64_t time_of(const rg_consumer *consumer, enum rg__look look)
+{
+	struct timespec now;
+	int64_t time_ms;
+
+	if (look == RG__LOOK_END)
+		return RD_KAFKA_OFFSET_END;
+	clock_gettime(CLOCK_REALTIME, &now);
+	time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - consumer->conf->settings.auto_offset_reset_ms;
+	return time_ms > 0 ? time_ms : 0;
+}
+
+static void look_up(rg_consumer *consumer, enum rg__look look, size_t count)
 {
 	struct rg__arena arena = {0};
 	struct rg__partitions partitions = {rg__arena_calloc(&arena, count, sizeof(struct rg__partition)), 0};
 	uint64_t *epochs = rg__arena_calloc(&arena, count, sizeof(*epochs));
-	struct timespec now;
-	int64_t time_ms;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - consumer->conf->settings.auto_offset_reset_ms;
 	for (size_t i = 0; partitions.items && epochs && i < consumer->owned.count; i++) {
 		const struct rg__slot *slot = &consumer->owned.slots[i];
 
-		if (!is_looked_up(slot))
+		if (!is_looked_up(slot, look))
 			continue;
 		epochs[partitions.count] = slot->epoch;
 		partitions.items[partitions.count++] = slot->at;
 	}
-	/* To librdkafka negative times are names for other things. */
 	if (partitions.count)
-		consumer->lookup = rg__lookup_start(consumer, &partitions, epochs, time_ms > 0 ? time_ms : 0);
+		consumer->lookup = rg__lookup_start(consumer, &partitions, epochs, time_of(consumer, look));
 	if (!consumer->lookup)
 		pause(consumer);
 	rg__arena_clear(&arena);
 }
 
+/* True: it is to be asked again. librdkafka finds the end itself, sooner or later; where that was shows with a record. */
+static bool take_place(struct rg__slot *slot, rg_err err, int64_t offset)
+{
+	if (!err && offset >= 0) {
+		slot->start = slot->position = offset;
+	} else if (slot->look == RG__LOOK_END) {
+		slot->start = RD_KAFKA_OFFSET_END;
+	} else if (!err) {
+		slot->look = RG__LOOK_END; /* no record is as young as that */
+		return false;
+	} else {
+		return true;
+	}
+	slot->look = RG__LOOK_NOT;
+	return false;
+}
+
 static void take_lookup(rg_consumer *consumer)
 {
 	struct rg__lookup *lookup = consumer->lookup;
-	bool again = false;
+	bool again = false, told = false;
 
 	for (size_t i = 0; i < rg__lookup_count(lookup); i++) {
 		struct rg__partition at;
@@ -176,12 +204,12 @@ static void take_lookup(rg_consumer *consumer)
 		rg_err err = rg__lookup_result(lookup, i, &at, &epoch, &offset);
 		struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &at, epoch);
 
-		if (err)
-			rg__log(&consumer->log, RG__LOG_INFO, "OFFSET", "%s [%d] by time: %s", at.topic, (int)at.number,
-			        rg_err_name(err));
-		if (slot && !err)
-			slot->start = offset;
-		again |= slot && err;
+		/* Mostly it is the same with all of them, and they may be thousands. */
+		if (err && !told)
+			rg__log(&consumer->log, RG__LOG_INFO, "OFFSET", "where %s [%d] begins could not be looked up: %s", at.topic,
+			        (int)at.number, rg_err_name(err));
+		told |= err != RG_OK;
+		again |= slot && take_place(slot, err, offset);
 	}
 	rg__lookup_free(lookup);
 	consumer->lookup = NULL;
@@ -199,7 +227,7 @@ bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot)
 	        slot->at.topic, (int)slot->at.number);
 	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
 	rg__owned_move(&consumer->owned, slot, RD_KAFKA_OFFSET_INVALID);
-	slot->by_time = true;
+	slot->look = RG__LOOK_TIME;
 	consumer->starting = true;
 	return true;
 }
@@ -208,7 +236,7 @@ bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot)
 
 void rg__start_positions(rg_consumer *consumer)
 {
-	size_t unknown = 0, by_time = 0;
+	size_t unknown = 0, by_time = 0, at_end = 0;
 	bool may_ask;
 
 	if (!consumer->starting)
@@ -220,13 +248,17 @@ void rg__start_positions(rg_consumer *consumer)
 	rg__fetch_start(consumer);
 	for (size_t i = 0; i < consumer->owned.count; i++) {
 		unknown += is_sought(&consumer->owned.slots[i]);
-		by_time += is_looked_up(&consumer->owned.slots[i]);
+		by_time += is_looked_up(&consumer->owned.slots[i], RG__LOOK_TIME);
+		at_end += is_looked_up(&consumer->owned.slots[i], RG__LOOK_END);
 	}
 	may_ask = rg__mono_us() >= consumer->offsets_fetch_at;
 	if (unknown && !consumer->offsets_fetch && may_ask)
 		ask(consumer, unknown);
 	if (by_time && !consumer->lookup && may_ask)
-		look_up(consumer, by_time);
+		look_up(consumer, RG__LOOK_TIME, by_time);
+	if (at_end && !consumer->lookup && may_ask)
+		look_up(consumer, RG__LOOK_END, at_end);
+	by_time += at_end;
 	consumer->asks_later = (unknown && !consumer->offsets_fetch) || (by_time && !consumer->lookup);
 	consumer->starting = unknown || by_time || consumer->offsets_fetch || consumer->unassign;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* auto.offset.reset by_duration (KIP-1106). The mock broker knows no times of records: what it is asked shows in where
+/* Starts that are looked up: auto.offset.reset latest, and by_duration (KIP-1106). The mock broker knows no times of records: what it is asked shows in where
  * it sends a client that asks for any time. */
 #include "crew.h"
 #include "suite.h"
 
 #include <string.h>
 
-static struct actor a;
+static struct actor a, b;
 
 static void start(void)
 {
@@ -33,6 +33,81 @@ static void records_come(int partition)
 			come |= a.record_partitions[i] == partition;
 	}
 }
+
+/* --- The end ------------------------------------------------------------------------------------------------------ */
+
+static int64_t place_of(struct actor *actor, int partition)
+{
+	int64_t position;
+	rg_error error = {0};
+
+	OK(rg_consumer_position(actor->consumer, "t", partition, &position, WITHIN_MS, &error));
+	return position;
+}
+
+/* Java's consumer commits where it began, too: what is written while nobody is there waits for the next one. With no
+ * record that is young enough by_duration begins at the end as well. */
+START_TEST(a_member_that_saw_no_record_leaves_its_place)
+{
+	const char *reset = _i ? "by_duration:PT1S" : "latest";
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(2);
+	rg_error error = {0};
+	int64_t lag;
+
+	produce("t", 0, 10);
+	crew_open(&a, "a", crew_conf("auto.offset.reset", reset, "enable.auto.commit", "true", "auto.commit.interval.ms",
+	                             "3600000", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	ck_assert_int_eq(place_of(&a, 0), 10);
+	ck_assert_int_eq(place_of(&a, 1), 0);
+	OK(rg_consumer_lag(a.consumer, "t", 0, &lag, WITHIN_MS, &error));
+	ck_assert_int_eq(lag, 0);
+	crew_close(&a, RG_CLOSE_LEAVE);
+	ck_assert_int_eq(a.records, 0);
+	produce("t", 0, 5);
+	produce("t", 1, 5);
+	crew_open(&b, "b", crew_conf("auto.offset.reset", reset, NULL));
+	crew_subscribe(&b, "t");
+	crew_until(b.records == 10, &b);
+	for (int i = 0; i < b.records; i++)
+		ck_assert_int_ge(b.record_offsets[i], b.record_partitions[i] ? 0 : 10);
+	rd_kafka_topic_partition_list_add(list, "t", 0);
+	rd_kafka_topic_partition_list_add(list, "t", 1);
+	OK(rg_consumer_committed(b.consumer, list, WITHIN_MS, &error));
+	ck_assert_int_eq(list->elems[0].offset, 10);
+	ck_assert_int_eq(list->elems[1].offset, 0);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+END_TEST
+
+/* No answer to where the end is: librdkafka goes on looking, and reading begins there as soon as it knows. */
+START_TEST(an_end_that_nobody_tells_is_begun_at_all_the_same)
+{
+	rg_error error = {0};
+	int64_t position;
+	int hold;
+
+	produce("t", 0, 10);
+	OK(rg_testkit_hold_request(kit, 2, 1, false, &hold, &error));
+	open_by_time("latest");
+	crew_until(a.owned == 2, &a);
+	while (rg_testkit_wait_held(kit, hold, 5, NULL))
+		crew_turn((struct actor *[]){&a, NULL});
+	while (rg_consumer_position(a.consumer, "t", 0, &position, 0, &error) == RG_ERR_TIMED_OUT)
+		crew_turn((struct actor *[]){&a, NULL});
+	ck_assert_int_eq(error.code, RG_ERR_NO_OFFSET);
+	OK(rg_testkit_release(kit, hold, &error));
+	records_come(0);
+	records_come(1);
+	for (int i = 0; i < a.records; i++)
+		ck_assert_int_ge(a.record_offsets[i], a.record_partitions[i] ? 0 : 10);
+	ck_assert_int_gt(place_of(&a, 0), 10);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* --- By time ------------------------------------------------------------------------------------------------------ */
 
 /* No record is so old or so young that it matters: one answer for each partition, and reading goes on from there. */
 START_TEST(it_begins_where_the_broker_says)
@@ -118,6 +193,8 @@ END_TEST
 
 static void fill(TCase *tcase)
 {
+	tcase_add_loop_test(tcase, a_member_that_saw_no_record_leaves_its_place, 0, 2);
+	tcase_add_test(tcase, an_end_that_nobody_tells_is_begun_at_all_the_same);
 	tcase_add_test(tcase, it_begins_where_the_broker_says);
 	tcase_add_test(tcase, a_committed_offset_counts_more);
 	tcase_add_test(tcase, an_offset_that_does_not_exist);
