@@ -225,17 +225,17 @@ static void write_event(void *user, const char *json)
 		app_say(app, "--events: %s", strerror(errno));
 }
 
-/* Errors of the group come out of poll as well, and are printed there; what is left are warnings. One that repeats,
- * as long as nobody listens, say, is worth one line. Called on any thread, one call at a time. */
+/* Errors of the group come out of poll as well, and are printed there; what is left are warnings, and
+ * notices that what they spoke of is over. One that repeats is worth one line. Called on any thread, one call at a time. */
 static void write_log(void *user, int level, const char *facility, const char *line)
 {
 	static char last[512];
 
 	(void)facility;
-	if (level != 4 || !strcmp(line, last))
+	if ((level != 4 && level != 5) || !strcmp(line, last))
 		return;
 	snprintf(last, sizeof(last), "%s", line);
-	app_say(user, "warning: %s", line);
+	app_say(user, "%s: %s", level == 4 ? "warning" : "notice", line);
 }
 
 static _Noreturn void give_up(const struct app *app, const rg_error *error)

@@ -8,7 +8,9 @@
  * Unless a function says otherwise, calls for one consumer come from one thread at a time, and listener and assignor
  * run on the thread that is inside rg_consumer_poll(), rg_consumer_unsubscribe() or rg_consumer_close(). Inside a
  * listener, rg_consumer_commit(), seek, pause, resume, rejoin and the calls that only read may be used; poll,
- * subscribe, unsubscribe and close return RG_ERR_STATE. */
+ * subscribe, unsubscribe and close return RG_ERR_STATE.
+ *
+ * A `timeout_ms` is how long a call may wait: 0 not at all, -1 without end; less is RG_ERR_INVALID, everywhere. */
 
 #include <librdkafka/rdkafka.h>
 #include <regroup/conf.h>
@@ -76,9 +78,9 @@ RG_API rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *to
 RG_API rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *error);
 
 /** Runs what is due (callbacks, the assignor, automatic commits) and returns a record, or a message of librdkafka's
- * whose `err` is set (as rd_kafka_consumer_poll()), or NULL when there was none for `timeout_ms` (0: does not wait;
- * -1: waits without end). Free it with rd_kafka_message_destroy(). A record counts as processed when the next call
- * of poll, commit, unsubscribe or close begins: until then its offset is not committed.
+ * whose `err` is set (as rd_kafka_consumer_poll()), or NULL when there was none for `timeout_ms`. Free it with
+ * rd_kafka_message_destroy(). A record counts as processed when the next call of poll, commit, unsubscribe or close
+ * begins: until then its offset is not committed.
  *
  * An error of the group is no message: NULL is returned and *ret_error says what it was; in all other cases
  * ret_error->code is RG_OK. Each error comes once: the cause with Kafka's number or one of ours (RG_ERR_MAX_POLL,
@@ -163,8 +165,8 @@ RG_API rd_kafka_topic_partition_list_t *rg_consumer_assignment(rg_consumer *cons
  * does not. Free with rd_kafka_topic_partition_list_destroy(). NULL: out of memory. */
 RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *consumer);
 
-/** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms`
- * (-1: without end); errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and,
+/** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms`;
+ * errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and,
  * where librdkafka has it, leader epoch of each entry, and its `err`. RG_OK; RG_ERR_INVALID: no list, or a partition
  * twice; RG_ERR_STATE: not subscribed; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's
  * number. */

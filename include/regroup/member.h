@@ -41,8 +41,8 @@ RG_API int rg_member_timeout_ms(const rg_member *member);
 /** Does what is due, without waiting: network, timers. Changes what rg_member_next() returns. */
 RG_API void rg_member_dispatch(rg_member *member);
 
-/** As rg_member_dispatch(), but waits up to `timeout_ms` for something to do; for programs without a loop of their own.
- * Returns also when rg_member_wakeup() is called. */
+/** As rg_member_dispatch(), but waits up to `timeout_ms` for something to do; for programs without a loop of their own
+ * (-1: however long it takes; less than that is 0). Returns also when rg_member_wakeup() is called. */
 RG_API void rg_member_wait(rg_member *member, int timeout_ms);
 
 /** Makes rg_member_fd() readable, or rg_member_wait() return. Any thread; safe until rg_member_free() begins. */
@@ -70,8 +70,8 @@ typedef enum rg_leave {
 	RG_LEAVE_NEVER    /**< keep the seat until the session times out */
 } rg_leave;
 
-/** Wants to be no member any more. RG_MEMBER_LEFT comes after at most `timeout_ms`. What was asked and not answered is
- * forgotten. RG_OK; RG_ERR_STATE: not joined; RG_ERR_INVALID: no such `how`. */
+/** Wants to be no member any more. RG_MEMBER_LEFT comes after at most `timeout_ms` (-1: request.timeout.ms). What was
+ * asked and not answered is forgotten. RG_OK; RG_ERR_STATE: not joined; RG_ERR_INVALID: no such `how`, or less than -1. */
 RG_API rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int timeout_ms);
 
 /** Says that the application is alive: without this call max.poll.interval.ms ends the membership (KIP-62), with

@@ -176,6 +176,8 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 	rg_error said; /* not the caller's: callbacks may use that for calls of their own */
 	int64_t began_us;
 
+	if (!err)
+		err = rg__check_timeout("rg_consumer_commit", timeout_ms, error);
 	if (err)
 		return err;
 	/* Inside a callback it is poll that somebody wants back. */

@@ -45,8 +45,11 @@ rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error)
 	}
 	consumer->rk = rd_kafka_new(RD_KAFKA_CONSUMER, conf, text, sizeof(text));
 	if (!consumer->rk) {
+		/* Properties that contradict each other, or something that the machine refused. */
+		bool invalid = rd_kafka_last_error() == RD_KAFKA_RESP_ERR__INVALID_ARG;
+
 		rd_kafka_conf_destroy(conf);
-		return rg__fail(error, RG_ERR_LIBRDKAFKA, "librdkafka: %s", text);
+		return rg__fail(error, invalid ? RG_ERR_INVALID : RG_ERR_LIBRDKAFKA, invalid ? "%s" : "librdkafka: %s", text);
 	}
 	/* Errors, statistics and logs come through the queue that poll reads. */
 	rd_kafka_poll_set_consumer(consumer->rk);

@@ -146,6 +146,10 @@ struct rg_consumer {
 	struct rg__finder finder;
 };
 
+/* RG_OK; RG_ERR_INVALID: less than -1, which Kafka's clients refuse and which is more likely a sum gone wrong than "for
+ * ever". */
+rg_err rg__check_timeout(const char *call, int timeout_ms, rg_error *error);
+
 int64_t rg__mono_us(void);
 int64_t rg__mono_coarse_us(void); /* some milliseconds late, and much cheaper */
 

@@ -105,6 +105,7 @@ static void say_leave(rg_consumer *consumer, void *arg)
 	struct leaving *leaving = arg;
 
 	leaving->err = rg_member_leave(consumer->member, (rg_leave)leaving->how, leaving->reason, leaving->timeout_ms);
+	rg__take_events(consumer); /* where no LeaveGroup is sent it has left already, and no time is needed to hear of it */
 }
 
 /* False: no word within the time. */
@@ -176,6 +177,8 @@ rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *
 		return rg__fail(error, RG_ERR_STATE, "rg_consumer_unsubscribe: called inside a callback");
 	if (consumer->closed)
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_unsubscribe: the consumer is closed");
+	if (rg__check_timeout("rg_consumer_unsubscribe", timeout_ms, error))
+		return RG_ERR_INVALID;
 	/* The application gives its seat up, also a static one: this is no restart of the process. */
 	err = end_subscription(consumer, RG_LEAVE_ALWAYS, "unsubscribed", timeout_ms, error);
 	rg__forget_generation(consumer);
@@ -200,6 +203,8 @@ rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_erro
 		return rg__fail(error, RG_ERR_STATE, "rg_consumer_close: called inside a callback");
 	if (how != RG_CLOSE_DEFAULT && how != RG_CLOSE_LEAVE && how != RG_CLOSE_REMAIN)
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_close: %d is no way to close", how);
+	if (rg__check_timeout("rg_consumer_close", timeout_ms, error))
+		return RG_ERR_INVALID;
 	if (consumer->closed)
 		return RG_OK;
 	err = end_subscription(consumer, how, "closed", timeout_ms, error);

@@ -161,14 +161,14 @@ static bool nothing_is_due(rg_consumer *consumer, int64_t now_us)
 	       now_us < consumer->auto_commit_at;
 }
 
-static bool may_poll(const rg_consumer *consumer, const char *call, rg_error *ret_error)
+static bool may_poll(const rg_consumer *consumer, const char *call, int timeout_ms, rg_error *ret_error)
 {
 	if (consumer->inside)
 		rg__fail(ret_error, RG_ERR_STATE, "%s: called inside a callback", call);
 	else if (consumer->closed)
 		rg__fail(ret_error, RG_ERR_CLOSED, "%s: the consumer is closed", call);
 	else
-		return true;
+		return !rg__check_timeout(call, timeout_ms, ret_error);
 	return false;
 }
 
@@ -217,7 +217,7 @@ static rd_kafka_message_t *poll_one(rg_consumer *consumer, int timeout_ms, rg_er
 
 rd_kafka_message_t *rg_consumer_poll(rg_consumer *consumer, int timeout_ms, rg_error *ret_error)
 {
-	if (!may_poll(consumer, "rg_consumer_poll", ret_error))
+	if (!may_poll(consumer, "rg_consumer_poll", timeout_ms, ret_error))
 		return NULL;
 	return poll_one(consumer, timeout_ms, ret_error);
 }
@@ -242,7 +242,7 @@ size_t rg_consumer_poll_batch(rg_consumer *consumer, rd_kafka_message_t **messag
 	rd_kafka_message_t *first;
 	size_t got = 0;
 
-	if (!may_poll(consumer, "rg_consumer_poll_batch", ret_error))
+	if (!may_poll(consumer, "rg_consumer_poll_batch", timeout_ms, ret_error))
 		return 0;
 	if (!messages || !count || count > RG_BATCH_MAX) {
 		rg__fail(ret_error, RG_ERR_INVALID, "rg_consumer_poll_batch: room for 1 to %d messages is needed", RG_BATCH_MAX);

@@ -12,6 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+rg_err rg__check_timeout(const char *call, int timeout_ms, rg_error *error)
+{
+	if (timeout_ms >= -1)
+		return RG_OK;
+	return rg__fail(error, RG_ERR_INVALID, "%s: a timeout of %d ms; it is 0 or more, or -1 to wait without end", call,
+	                timeout_ms);
+}
+
 static int64_t until(int timeout_ms)
 {
 	return rg__mono_us() + (timeout_ms < 0 ? INT_MAX : timeout_ms) * INT64_C(1000);
@@ -208,8 +216,8 @@ rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_lis
 		return rg__fail(error, RG_ERR_STATE, "rg_consumer_committed: the consumer is not subscribed");
 	if (!partitions)
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_committed: no list of partitions");
-	if (!partitions->cnt)
-		return RG_OK;
+	if ((err = rg__check_timeout("rg_consumer_committed", timeout_ms, error)) || !partitions->cnt)
+		return err;
 	err = ask(consumer, partitions, until(timeout_ms), &fetch, error);
 	consumer->committed_waited_us += rg__mono_us() - began_us;
 	if (err)
@@ -316,6 +324,8 @@ rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t pa
 
 	if (!slot)
 		return consumer->closed ? RG_ERR_CLOSED : RG_ERR_NOT_OWNED;
+	if (rg__check_timeout("rg_consumer_position", timeout_ms, error))
+		return RG_ERR_INVALID;
 	return find_position(consumer, slot, until(timeout_ms), ret_offset, error);
 }
 
@@ -328,6 +338,8 @@ rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partiti
 
 	if (!slot)
 		return consumer->closed ? RG_ERR_CLOSED : RG_ERR_NOT_OWNED;
+	if ((err = rg__check_timeout("rg_consumer_lag", timeout_ms, error)))
+		return err;
 	if ((err = find_position(consumer, slot, until_us, &position, error)))
 		return err;
 	/* What the last fetch said; of a partition that is not fetched there is no news. */

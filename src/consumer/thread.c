@@ -72,7 +72,7 @@ static void make_room(struct rg__thread *thread)
 	thread->count--;
 }
 
-static void take_events(rg_consumer *consumer)
+void rg__take_events(rg_consumer *consumer)
 {
 	struct rg__thread *thread = &consumer->thread;
 	rg_member_event *event;
@@ -110,7 +110,7 @@ static void *run(void *user)
 
 	while (!must_stop(&consumer->thread)) {
 		rg_member_wait(consumer->member, INT_MAX);
-		take_events(consumer);
+		rg__take_events(consumer);
 	}
 	run_orders(consumer); /* whoever waits for one must not wait for ever */
 	return NULL;

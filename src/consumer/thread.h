@@ -38,6 +38,9 @@ void rg__thread_stop(rg_consumer *consumer); /* waits for its end; frees events 
 /* Runs `run` in the loop and waits until it has been run. When the thread does not run (any more), runs it here. */
 void rg__on_loop(rg_consumer *consumer, void (*run)(rg_consumer *consumer, void *arg), void *arg);
 
+/* Loop: what the member has to say, for the application to take. It comes by itself after each turn. */
+void rg__take_events(rg_consumer *consumer);
+
 /* Loop: the application shall look, also when it waits for records. */
 void rg__wake(rg_consumer *consumer);
 

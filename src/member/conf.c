@@ -2,6 +2,7 @@
 /* A configuration: regroup's own settings, librdkafka's beside them, assignors and callbacks. */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "member/properties.h"
 
 #include <librdkafka/rdkafka.h>
@@ -11,7 +12,7 @@
 static void log_to_stderr(void *user, int level, const char *facility, const char *line)
 {
 	(void)user;
-	if (level <= 4)
+	if (level <= RG__LOG_NOTICE)
 		fprintf(stderr, "%%%d regroup %s: %s\n", level, facility, line);
 }
 

@@ -104,11 +104,11 @@ void rg_member_wait(rg_member *member, int timeout_ms)
 
 	if (!member->loop)
 		return;
-	if (timeout_ms <= 0 || member->owed_count) {
+	if ((timeout_ms <= 0 && timeout_ms != -1) || member->owed_count) {
 		rg_member_dispatch(member);
 		return;
 	}
-	if (timeout_ms == INT_MAX) { /* without a limit: a timer costs a second look at the descriptors, each time */
+	if (timeout_ms == -1 || timeout_ms == INT_MAX) { /* without a limit: a timer costs a second look at the descriptors, each time */
 		uv_run(&member->loop->uv, UV_RUN_ONCE);
 		return;
 	}

@@ -264,7 +264,7 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	static const enum rg__leave_mode modes[] = {
 		[RG_LEAVE_DEFAULT] = RG__LEAVE_DEFAULT, [RG_LEAVE_ALWAYS] = RG__LEAVE_ALWAYS, [RG_LEAVE_NEVER] = RG__LEAVE_NEVER};
 
-	if ((unsigned)how >= sizeof(modes) / sizeof(modes[0]))
+	if ((unsigned)how >= sizeof(modes) / sizeof(modes[0]) || timeout_ms < -1)
 		return RG_ERR_INVALID;
 	if (rg__machine_membership(member->machine) == RG__UNJOINED && !rg__machine_wanted(member->machine))
 		return RG_ERR_STATE;
@@ -273,7 +273,10 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_LEAVE,
 	                                            .reason = reason,
 	                                            .leave_mode = modes[how],
-	                                            .timeout_us = timeout_ms * INT64_C(1000)});
+	                                            /* To the machine 0 means the request's own. */
+	                                            .timeout_us = timeout_ms < 0 ? 0
+	                                                          : timeout_ms   ? timeout_ms * INT64_C(1000)
+	                                                                         : 1});
 	return RG_OK;
 }
 

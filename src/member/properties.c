@@ -72,6 +72,8 @@ static rg_err check_strategy(const char *value, rg_error *error)
 #define BOOL(name, whose, fallback, field) {name, RG__PROPERTY_BOOL, whose, 0, 1, fallback, AT(field), NULL, NULL}
 #define FIXED(name, value, note) {name, RG__PROPERTY_FIXED, OURS, 0, 0, value, 0, NULL, note}
 
+static const char no_tls[] = "the group's own connections speak neither TLS nor SASL";
+
 /* Defaults are Kafka's, also where librdkafka's differ. Ranges of what both have are inside librdkafka's. */
 const struct rg__property rg__properties[] = {
 	STRING("bootstrap.servers", BOTH, 1, INT32_MAX, NULL, bootstrap_servers, check_servers),
@@ -82,7 +84,8 @@ const struct rg__property rg__properties[] = {
 	INT("reconnect.backoff.max.ms", BOTH, 1, 3600000, "1000", reconnect_backoff_max_ms),
 	INT("retry.backoff.ms", OURS, 1, 300000, "100", retry_backoff_ms),
 	INT("retry.backoff.max.ms", OURS, 1, 300000, "1000", retry_backoff_max_ms),
-	INT("receive.message.max.bytes", BOTH, 1000, INT32_MAX, "104857600", frame_limit),
+	/* librdkafka: 512 above fetch.max.bytes, which is no less than message.max.bytes, and that is 1000 at least. */
+	INT("receive.message.max.bytes", BOTH, 1512, INT32_MAX, "104857600", frame_limit),
 	INT("metadata.max.age.ms", BOTH, 1, 86400000, "300000", metadata_max_age_ms),
 	BOOL("allow.auto.create.topics", BOTH, "true", allow_auto_create_topics),
 	BOOL("exclude.internal.topics", OURS, "true", exclude_internal_topics),
@@ -102,7 +105,7 @@ const struct rg__property rg__properties[] = {
 	INT("metrics.sample.window.ms", OURS, 1, 86400000, "30000", metrics_sample_window_ms),
 	INT("metrics.num.samples", OURS, 1, RG__STAT_SAMPLES_MAX, "2", metrics_num_samples),
 	/* A connection that is meant to be encrypted must never be opened in the clear. */
-	FIXED("security.protocol", "PLAINTEXT", "the group's own connections speak neither TLS nor SASL"),
+	FIXED("security.protocol", "PLAINTEXT", no_tls),
 	FIXED("group.protocol", "classic", "KIP-848 groups are not supported"),
 };
 const size_t rg__property_count = sizeof(rg__properties) / sizeof(rg__properties[0]);
@@ -127,6 +130,9 @@ enum { RESETS = sizeof(resets) / sizeof(resets[0]) };
 
 static const char by_duration[] = "by_duration:"; /* KIP-1106 */
 
+static const char producers[] = "it is a property of producers";
+
+/* librdkafka's that would have no effect, or another than they say. A '*' stands for the rest, or for what is in front. */
 static const struct {
 	const char *name, *why;
 } refused[] = {
@@ -138,7 +144,52 @@ static const struct {
 	{"group.protocol.type", "a consumer's is \"consumer\""},
 	{"group.remote.assignor", "KIP-848 groups are not supported"},
 	{"coordinator.query.interval.ms", "regroup looks the coordinator up when it needs it"},
+	{"*_cb", "librdkafka's callbacks are regroup's own; there are the listener, rg_conf_set_log() and what poll returns"},
+	{"opaque", "callbacks get the pointer that is given with them"},
+	{"default_topic_conf", "properties of topics are set like all others"},
+	{"interceptors", "librdkafka sets it itself, for plugin.library.paths"},
+	{"statistics.interval.ms", "nobody would get librdkafka's statistics; see rg_consumer_status() and rg_consumer_metrics()"},
+	{"enabled_events", "librdkafka's events come out of poll, as messages with an error"},
+	{"log.queue", "log lines go to rg_conf_set_log()"},
+	{"consume.callback.max.messages", "there is no such callback: see rg_consumer_poll_batch()"},
+	{"test.mock.*", "the group would not find librdkafka's own cluster; regroup-testkit has one"},
+	{"ssl.*", no_tls},
+	{"ssl_*", no_tls},
+	{"enable.ssl.*", no_tls},
+	{"sasl.*", no_tls},
+	{"enable.sasl.*", no_tls},
+	{"acks", producers},
+	{"batch.num.messages", producers},
+	{"batch.size", producers},
+	{"compression.*", producers},
+	{"delivery.*", producers},
+	{"enable.gapless.guarantee", producers},
+	{"enable.idempotence", producers},
+	{"linger.ms", producers},
+	{"message.send.max.retries", producers},
+	{"message.timeout.ms", producers},
+	{"msg_order_cmp", producers},
+	{"partitioner", producers},
+	{"produce.offset.report", producers},
+	{"queue.buffering.*", producers},
+	{"queuing.strategy", producers},
+	{"request.required.acks", producers},
+	{"retries", producers},
+	{"sticky.partitioning.linger.ms", producers},
+	{"transaction.timeout.ms", producers},
+	{"transactional.id", producers},
 };
+
+static bool fits(const char *pattern, const char *name)
+{
+	size_t len = strlen(name), fixed = strlen(pattern) - 1;
+
+	if (pattern[0] == '*')
+		return len > fixed && !strcmp(name + len - fixed, pattern + 1);
+	if (pattern[fixed] == '*')
+		return !strncmp(name, pattern, fixed);
+	return !strcmp(name, pattern);
+}
 
 /* Properties that hold a secret: all whose names say so, and these. */
 static const char *const secrets[] = {"ssl.key.pem", "sasl.oauthbearer.config", "ssl_key"};
@@ -173,7 +224,7 @@ const char *rg__property_default(const struct rg__property *property)
 const char *rg__property_refused(const char *name)
 {
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-		if (!strcmp(name, refused[i].name))
+		if (fits(refused[i].name, name))
 			return refused[i].why;
 	return NULL;
 }

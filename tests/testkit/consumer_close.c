@@ -92,6 +92,27 @@ START_TEST(who_leaves_and_who_stays)
 }
 END_TEST
 
+/* Where nothing is to be sent, no time is needed, and none can run out. */
+START_TEST(who_says_nothing_needs_no_time)
+{
+	rg_error error = {0};
+
+	for (int i = 0; i < 20; i++) {
+		bool is_static = i % 2;
+
+		crew_open(&a, "a", crew_conf("group.id", is_static ? "static" : "dynamic", is_static ? "group.instance.id" : NULL, "one", NULL));
+		crew_subscribe(&a, "t");
+		if (!is_static || !i)
+			crew_poll_for(10, (struct actor *[]){&a, NULL});
+		else
+			crew_until(a.owned == 4, &a);
+		OK(rg_consumer_close(a.consumer, is_static ? RG_CLOSE_DEFAULT : RG_CLOSE_REMAIN, 0, &error));
+		free_now(&a);
+	}
+	ck_assert_int_eq(rg_testkit_request_count(kit, 13), 0);
+}
+END_TEST
+
 /* bugs librdkafka 64: before the first assignment, at each step on the way. */
 START_TEST(on_the_way_into_the_group)
 {
@@ -257,6 +278,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, never_subscribed);
 	tcase_add_test(tcase, the_seat_is_free_at_once);
 	tcase_add_test(tcase, who_leaves_and_who_stays);
+	tcase_add_test(tcase, who_says_nothing_needs_no_time);
 	tcase_add_test(tcase, on_the_way_into_the_group);
 	tcase_add_test(tcase, with_all_brokers_gone);
 	tcase_add_test(tcase, with_a_silent_coordinator);

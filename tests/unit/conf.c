@@ -215,18 +215,75 @@ END_TEST
 
 START_TEST(secrets_are_not_given_back)
 {
+	static const char *const names[] = {"sasl.password", "ssl.key.password", "ssl.key.pem", "sasl.oauthbearer.config",
+	                                    "sasl.oauthbearer.client.secret", "sasl.jaas.config", "sasl.passwrod"};
 	char value[64];
 	rg_error error = {0};
 
-	accepts("sasl.password", "hunter2");
-	ck_assert_int_eq(rg_conf_get(conf, "sasl.password", value, sizeof(value), NULL), RG_ERR_INVALID);
-	/* A librdkafka may have been built without TLS. */
-	if (rg_conf_set(conf, "ssl.key.password", "hunter2", &error) == RG_OK)
-		ck_assert_int_eq(rg_conf_get(conf, "ssl.key.password", value, sizeof(value), NULL), RG_ERR_INVALID);
-	else
-		ck_assert_ptr_null(strstr(error.text, "hunter2"));
-	if (rg_conf_set(conf, "ssl.key.pem", "hunter2", &error) != RG_OK)
-		ck_assert_ptr_null(strstr(error.text, "hunter2"));
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		ck_assert_int_eq(rg_conf_set(conf, names[i], "you:hunter2@there", &error), RG_ERR_INVALID);
+		ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
+		ck_assert_int_eq(rg_conf_get(conf, names[i], value, sizeof(value), NULL), RG_ERR_INVALID);
+	}
+	/* Not a secret by its name. */
+	ck_assert_int_eq(rg_conf_set(conf, "bootstrap.servers", "you:hunter2@there:9092", &error), RG_ERR_INVALID);
+	ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
+	ck_assert_int_eq(rg_conf_set(conf, "debug", "http://you:hunter2@there", &error), RG_ERR_INVALID);
+	ck_assert_msg(!strstr(error.text, "hunter2"), "%s", error.text);
+}
+END_TEST
+
+/* "Nothing is accepted that has no effect": librdkafka's own list says which of its properties are a producer's, which are
+ * callbacks, and which belong to encryption. */
+START_TEST(what_librdkafka_could_not_do_for_a_consumer_is_refused)
+{
+	char line[4096], name[128], whose[8];
+	FILE *list = tmpfile();
+	int producers = 0, callbacks = 0;
+	rg_error error;
+
+	ck_assert_ptr_nonnull(list);
+	rd_kafka_conf_properties_show(list);
+	rewind(list);
+	while (fgets(line, sizeof(line), list)) {
+		bool producer, callback;
+
+		if (sscanf(line, "%127[a-zA-Z0-9._] | %7[CP*] |", name, whose) != 2 || !strcmp(name, "Property"))
+			continue;
+		producer = !strcmp(whose, "P") && !rg__property_find(name);
+		callback = strlen(name) > 3 && !strcmp(name + strlen(name) - 3, "_cb");
+		producers += producer;
+		callbacks += callback;
+		if (!producer && !callback && strncmp(name, "ssl", 3) != 0 && strncmp(name, "sasl", 4) != 0)
+			continue;
+		ck_assert_msg(rg__property_refused(name), "%s is accepted", name);
+		ck_assert_int_eq(rg_conf_set(conf, name, "1", &error), RG_ERR_INVALID);
+	}
+	fclose(list);
+	ck_assert_int_gt(producers, 20);
+	ck_assert_int_gt(callbacks, 10);
+	refuses("statistics.interval.ms", "10",
+	        "statistics.interval.ms: not accepted: nobody would get librdkafka's statistics; see rg_consumer_status() and "
+	        "rg_consumer_metrics()");
+	refuses("linger.ms", "5", "linger.ms: not accepted: it is a property of producers");
+	refuses("sasl.username", "me", "sasl.username: not accepted: the group's own connections speak neither TLS nor SASL");
+	/* What only resembles them is. */
+	accepts("fetch.min.bytes", "2");
+	accepts("message.max.bytes", "2000000");
+	accepts("socket.keepalive.enable", "true");
+	accepts("isolation.level", "read_uncommitted");
+}
+END_TEST
+
+/* librdkafka's texts may end their line. */
+START_TEST(refusals_are_one_line)
+{
+	rg_error error;
+
+	ck_assert_int_eq(rg_conf_set(conf, "fetch.wait.max.ms", "-5", &error), RG_ERR_INVALID);
+	ck_assert_msg(!strchr(error.text, '\n') && strstr(error.text, "-5"), "%s", error.text);
+	ck_assert_int_eq(rg_conf_set(conf, "no\nsuch", "1", &error), RG_ERR_INVALID);
+	ck_assert_str_eq(error.text, "no such: there is no such property");
 }
 END_TEST
 
@@ -368,6 +425,8 @@ int main(void)
 	tcase_add_test(tcase, durations);
 	tcase_add_test(tcase, properties_go_where_they_belong);
 	tcase_add_test(tcase, secrets_are_not_given_back);
+	tcase_add_test(tcase, what_librdkafka_could_not_do_for_a_consumer_is_refused);
+	tcase_add_test(tcase, refusals_are_one_line);
 	tcase_add_test(tcase, get_tells_the_room_it_needs);
 	tcase_add_test(tcase, assignors_are_checked_when_they_are_added);
 	tcase_add_test(tcase, the_whole_is_checked_for_members);
