@@ -132,7 +132,8 @@ typedef struct rg_assignor {
 	                                 void *user);
 
 	/** The leader only: shares the partitions. Returns RG_OK, or any error with a sentence in `error`, which ends the
-	 * rebalance with an error to every caller of poll on the leader and is retried after a pause. Required. */
+	 * rebalance with an error (RG_ERR_ASSIGNOR, or RG_ERR_MEMORY for that) to every caller of poll on the leader and is
+	 * retried after a pause. Required. */
 	rg_err (*assign)(const rg_group *group, rg_plan *plan, rg_error *error, void *user);
 
 	/** Every member, every round, also for an empty assignment: what this member got, before on_assigned. Optional. */

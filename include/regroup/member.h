@@ -148,7 +148,8 @@ typedef struct rg_member_share {
 RG_API rg_err rg_member_assigned(rg_member *member, uint32_t ticket, const rg_member_share *shares, size_t count);
 
 /** Answers RG_MEMBER_ASSIGN when there is no plan: `code` is RG_ERR_ASSIGNOR or RG_ERR_BAD_PLAN and comes back with `text` as
- * RG_MEMBER_ERROR; the rebalance is tried again after a pause, once rg_member_retry() was called. */
+ * RG_MEMBER_ERROR; the rebalance is tried again after a pause, once rg_member_retry() was called. With RG_ERR_MEMORY it is tried
+ * again after a pause, and nobody is told. */
 RG_API void rg_member_assign_failed(rg_member *member, uint32_t ticket, rg_err code, const char *text);
 
 /** After an RG_MEMBER_ERROR that is not fatal: go on. */

@@ -2,15 +2,19 @@
 #include "base/alloc.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 static atomic_long fail_countdown;
+static _Atomic(rg__alloc_judge *) judge;
 
 static bool must_fail(void)
 {
+	rg__alloc_judge *asked = atomic_load_explicit(&judge, memory_order_acquire);
+
+	if (asked && asked())
+		return true;
 	if (atomic_load_explicit(&fail_countdown, memory_order_relaxed) <= 0)
 		return false;
 	return atomic_fetch_sub_explicit(&fail_countdown, 1, memory_order_relaxed) == 1;
@@ -19,6 +23,11 @@ static bool must_fail(void)
 long rg__alloc_fail_after(long countdown)
 {
 	return atomic_exchange(&fail_countdown, countdown);
+}
+
+void rg__alloc_ask(rg__alloc_judge *asked)
+{
+	atomic_store(&judge, asked);
 }
 
 void *rg__malloc(size_t size)

@@ -39,6 +39,7 @@ enum rg__seat { RG__SEAT_NONE, RG__SEAT_TAKEN, RG__SEAT_LEAVING };
 /* What an event of the member waits for before it can be dealt with to its end. */
 enum rg__step {
 	RG__STEP_NONE,
+	RG__STEP_AGAIN,   /* memory to begin with: at the next poll */
 	RG__STEP_PREPARE, /* the commit before what is owned is given up */
 	RG__STEP_ANSWER,  /* PREPARE is dealt with, but its answer could not be made: again at the next poll */
 	RG__STEP_LEAD,    /* Metadata of all topics of the group */
@@ -96,6 +97,7 @@ struct rg_consumer {
 	struct rg__partitions given_up; /* PREPARE */
 	struct rg__partitions assigned, revoked, added; /* COMPLETE */
 	rg_bytes assignment_userdata;
+	rg_assignment assignment_view; /* as the assignor will see it */
 
 	/* Offsets. */
 	struct rg__commit *auto_commit; /* under way */

@@ -49,20 +49,15 @@ static rg_err write_protocols(rg_consumer *consumer, const struct rg__subscriber
 
 static rg_err make_offer(rg_consumer *consumer, bool ask, struct offer *offer, rg_error *error)
 {
-	struct rg__partitions owned = {0};
+	struct rg__partitions owned = rg__owned_list(&consumer->owned);
 	struct rg__subscriber subscriber = {
 		.topics = &consumer->topics,
 		.owned = consumer->strategy.cooperative ? &owned : NULL,
 		.generation = consumer->generation,
 		.rack = consumer->conf->settings.client_rack,
 	};
-	rg_err err;
 
-	if (!rg__owned_list(&consumer->owned, &owned))
-		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	err = write_protocols(consumer, &subscriber, ask, offer, error);
-	rg__free(owned.items);
-	return err;
+	return write_protocols(consumer, &subscriber, ask, offer, error);
 }
 
 static void say_join(rg_consumer *consumer, void *arg)

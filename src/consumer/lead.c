@@ -53,7 +53,9 @@ static void refuse(rg_consumer *consumer, const rg_error *error)
 	rg_error said = *error;
 	struct refusal refusal = {consumer->event->ticket, &said};
 
-	if (said.code != RG_ERR_BAD_PLAN)
+	if (said.code == RG_ERR_MEMORY)
+		rg__tell(consumer, &said); /* the member says nothing of it, and tries again */
+	else if (said.code != RG_ERR_BAD_PLAN)
 		said.code = RG_ERR_ASSIGNOR;
 	rg__on_loop(consumer, say_refusal, &refusal);
 	end(consumer);
@@ -81,7 +83,8 @@ static void say(rg_consumer *consumer, const struct rg__lead_result *result, con
 		end(consumer);
 		return;
 	}
-	rg__fail(&error, RG_ERR_ASSIGNOR, "the shares could not be sent: %s", rg_err_name(plan.err));
+	rg__fail(&error, plan.err == RG_ERR_MEMORY ? RG_ERR_MEMORY : RG_ERR_ASSIGNOR, "the shares could not be sent: %s",
+	         rg_err_name(plan.err));
 	refuse(consumer, &error);
 }
 
@@ -123,7 +126,7 @@ void rg__lead_start(rg_consumer *consumer)
 	rg_error error;
 
 	if (!rg__leading_begin(leading, consumer->event->members, consumer->event->member_count, &consumer->log)) {
-		rg__fail(&error, RG_ERR_ASSIGNOR, "out of memory");
+		rg__fail(&error, RG_ERR_MEMORY, "out of memory for the group that this member leads");
 		refuse(consumer, &error);
 		return;
 	}
@@ -133,7 +136,7 @@ void rg__lead_start(rg_consumer *consumer)
 	}
 	consumer->metadata = rg__metadata_job_new(consumer, leading->topics, (size_t)leading->topic_count);
 	if (!consumer->metadata) {
-		rg__fail(&error, RG_ERR_ASSIGNOR, "out of memory");
+		rg__fail(&error, RG_ERR_MEMORY, "out of memory for the group that this member leads");
 		refuse(consumer, &error);
 	}
 }

@@ -236,7 +236,7 @@ static rg_err run_assignor(const struct rg__listed_assignor *listed, const rg_gr
 	if (!err)
 		return RG_OK;
 	said.text[sizeof(said.text) - 1] = '\0';
-	return rg__fail(error, RG_ERR_ASSIGNOR, "assignor %s: %s (%s)", listed->assignor->name,
+	return rg__fail(error, err == RG_ERR_MEMORY ? err : RG_ERR_ASSIGNOR, "assignor %s: %s (%s)", listed->assignor->name,
 	                said.text[0] ? said.text : "failed",
 	                rg_err_name(err));
 }

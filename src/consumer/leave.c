@@ -34,13 +34,9 @@ static rg_cause drain_events(rg_consumer *consumer)
 static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *error)
 {
 	int wait_ms = left_ms(until_us);
-	struct rg__partitions all;
+	struct rg__partitions all = rg__owned_list(&consumer->owned);
 	rg_err err = RG_OK;
 
-	if (!rg__owned_list(&consumer->owned, &all)) {
-		rg__lose_all(consumer, RG_CAUSE_NONE);
-		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	}
 	rg__mark_closing(consumer, &all);
 	if (consumer->conf->settings.enable_auto_commit) {
 		rg__auto_commit_drop(consumer);
@@ -50,7 +46,6 @@ static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *erro
 			rg__log(&consumer->log, RG__LOG_WARNING, "COMMIT", "the last one: %s", rg_err_name(err));
 	}
 	rg__revoke(consumer, &all);
-	rg__free(all.items);
 	return err;
 }
 

@@ -34,10 +34,15 @@ const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t le
 bool rg__owned_reserve(struct rg__owned *owned, size_t more)
 {
 	size_t needs = owned->count + more;
+	struct rg__partition *listed;
 	struct rg__slot *grown;
 
 	if (needs <= owned->capacity)
 		return true;
+	listed = rg__realloc(owned->listed, needs * sizeof(*listed));
+	if (!listed)
+		return false;
+	owned->listed = listed;
 	grown = rg__realloc(owned->slots, needs * sizeof(*grown));
 	if (!grown)
 		return false;
@@ -134,16 +139,11 @@ struct rg__slot *rg__owned_find_epoch(struct rg__owned *owned, const struct rg__
 	return slot && slot->epoch == epoch ? slot : NULL;
 }
 
-bool rg__owned_list(const struct rg__owned *owned, struct rg__partitions *ret_partitions)
+struct rg__partitions rg__owned_list(struct rg__owned *owned)
 {
-	struct rg__partition *items = rg__malloc(owned->count * sizeof(*items));
-
-	if (!items)
-		return false;
 	for (size_t i = 0; i < owned->count; i++)
-		items[i] = owned->slots[i].at;
-	*ret_partitions = (struct rg__partitions){items, owned->count};
-	return true;
+		owned->listed[i] = owned->slots[i].at;
+	return (struct rg__partitions){owned->listed, owned->count};
 }
 
 void rg__owned_free(struct rg__owned *owned)
@@ -156,5 +156,6 @@ void rg__owned_free(struct rg__owned *owned)
 		rg__free(topic);
 	}
 	rg__free(owned->slots);
+	rg__free(owned->listed);
 	*owned = (struct rg__owned){0};
 }

@@ -34,6 +34,7 @@ struct rg__slot {
 
 struct rg__owned {
 	struct rg__slot *slots; /* in order */
+	struct rg__partition *listed; /* as much room, for rg__owned_list() */
 	size_t count, capacity;
 	size_t found; /* where something was found last; it may be another's place by now */
 	uint64_t last_epoch;
@@ -53,8 +54,9 @@ struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int3
 /* The same one still: NULL when it was given up meanwhile, also when it has come back since. */
 struct rg__slot *rg__owned_find_epoch(struct rg__owned *owned, const struct rg__partition *partition, uint64_t epoch);
 
-/* All partitions; items are to be freed with rg__free. False: out of memory. */
-bool rg__owned_list(const struct rg__owned *owned, struct rg__partitions *ret_partitions);
+/* All partitions, for which there is always room: giving them up must not fail for want of memory. Valid until there are
+ * others. */
+struct rg__partitions rg__owned_list(struct rg__owned *owned);
 void rg__owned_free(struct rg__owned *owned);
 
 #endif

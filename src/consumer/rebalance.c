@@ -59,23 +59,13 @@ void rg__revoke(rg_consumer *consumer, const struct rg__partitions *partitions)
 
 void rg__lose_all(rg_consumer *consumer, rg_cause cause)
 {
-	struct rg__partitions all;
+	struct rg__partitions all = rg__owned_list(&consumer->owned);
 
 	rg__auto_commit_drop(consumer);
-	if (consumer->owned.count) {
-		if (!rg__owned_list(&consumer->owned, &all)) {
-			/* They must go even if nobody can be told which. */
-			out_of_memory(consumer, "the lost partitions could not be listed");
-			all = (struct rg__partitions){0};
-			rg__ahead_drop(&consumer->ahead, NULL, 0);
-			rd_kafka_assign(consumer->rk, NULL);
-			consumer->owned.count = 0;
-		}
+	if (all.count) {
 		rg__fetch_stop(consumer, &all);
 		rg__owned_remove(&consumer->owned, &all);
-		if (all.count)
-			rg__call_lost(consumer, &all, cause);
-		rg__free(all.items);
+		rg__call_lost(consumer, &all, cause);
 	}
 	consumer->generation = -1;
 	consumer->is_leader = false;
@@ -98,6 +88,14 @@ void rg__drop_step(rg_consumer *consumer)
 static struct rg__partitions room_for(rg_consumer *consumer, size_t count)
 {
 	return (struct rg__partitions){rg__arena_calloc(&consumer->step_arena, count, sizeof(struct rg__partition)), 0};
+}
+
+/* Nothing of the event was dealt with yet: it is once more when poll has told. */
+static void again_later(rg_consumer *consumer, const char *what)
+{
+	out_of_memory(consumer, what);
+	rg__arena_clear(&consumer->step_arena);
+	consumer->step = RG__STEP_AGAIN;
 }
 
 /* --- RG_MEMBER_PREPARE, RG_MEMBER_LOST ---------------------------------------------------------------------------- */
@@ -140,19 +138,17 @@ static int64_t commit_time_ms(const rg_consumer *consumer)
 
 static void prepare(rg_consumer *consumer)
 {
-	struct rg__partitions owned;
+	struct rg__partitions owned = rg__owned_list(&consumer->owned);
 
-	consumer->step = RG__STEP_PREPARE;
-	rg__look_before_join(consumer);
-	consumer->given_up = room_for(consumer, consumer->owned.count);
-	if (!consumer->given_up.items || !rg__owned_list(&consumer->owned, &owned)) {
-		rg__lose_all(consumer, RG_CAUSE_FATAL); /* the safe side: nothing is kept that the group may give to others */
-		finish_prepare(consumer);
+	consumer->given_up = room_for(consumer, owned.count);
+	if (!consumer->given_up.items) {
+		again_later(consumer, "what is to be given up could not be listed");
 		return;
 	}
+	consumer->step = RG__STEP_PREPARE;
+	rg__look_before_join(consumer);
 	rg__ownership_before_join(&owned, consumer->strategy.cooperative, consumer->topics.items, consumer->topics.count,
 	                          &consumer->given_up);
-	rg__free(owned.items);
 	/* Between this commit and the revocation no record may come out: it would be read twice. */
 	rg__mark_closing(consumer, &consumer->given_up);
 	/* What a cooperative member keeps is committed, too: behind the JoinGroup nothing can be for as long as the rebalance
@@ -166,21 +162,16 @@ static void prepare(rg_consumer *consumer)
 
 static void tell_assignor(rg_consumer *consumer, const struct rg__listed_assignor *assignor)
 {
-	rg_assignment assignment = {
-		.size = sizeof(assignment),
-		.userdata = consumer->assignment_userdata,
-		.generation = consumer->generation,
-		.member_id = consumer->member_id,
-	};
+	rg_assignment *assignment = &consumer->assignment_view;
 
 	if (!assignor || !assignor->assignor->on_assignment)
 		return;
-	if (!rg__assignment_view(&consumer->assigned, &consumer->step_arena, &assignment)) {
-		out_of_memory(consumer, "the assignor could not be shown its assignment");
-		return;
-	}
+	assignment->size = sizeof(*assignment);
+	assignment->userdata = consumer->assignment_userdata;
+	assignment->generation = consumer->generation;
+	assignment->member_id = consumer->member_id;
 	rg__callback_begins(consumer);
-	assignor->assignor->on_assignment(&assignment, assignor->user);
+	assignor->assignor->on_assignment(assignment, assignor->user);
 	rg__callback_ended(consumer);
 }
 
@@ -222,13 +213,8 @@ static void choose_watch(rg_consumer *consumer, struct rg__leading *leading, str
 	}
 }
 
-static void take_added(rg_consumer *consumer, struct completion *completion)
+static void take_added(rg_consumer *consumer)
 {
-	if (!rg__owned_reserve(&consumer->owned, consumer->added.count)) {
-		out_of_memory(consumer, "the assigned partitions could not be taken over");
-		consumer->added.count = 0;
-		completion->rejoin = "out of memory";
-	}
 	rg__owned_add(&consumer->owned, &consumer->added);
 	rg__fetch_owned_topics(consumer);
 	rg__call_assigned(consumer, &consumer->added);
@@ -270,12 +256,8 @@ static void finish_complete(rg_consumer *consumer, bool stale)
 		completion.group_size = rg__hint_read(hint);
 		consumer->assignment_userdata = (rg_bytes){0};
 	}
-	if (!consumer->member_id[0] || !consumer->protocol[0]) {
-		out_of_memory(consumer, "the new generation has no names, and nothing could be committed in it");
-		completion.rejoin = "out of memory";
-	}
 	tell_assignor(consumer, assignor);
-	take_added(consumer, &completion);
+	take_added(consumer);
 	choose_watch(consumer, &leading, hint, &completion);
 	rg__on_loop(consumer, say_completion, &completion);
 	rg__leading_end(&leading);
@@ -298,33 +280,34 @@ static bool keep_names(rg_consumer *consumer)
 	return true;
 }
 
-/* Returns how much of it is not for this member. */
-static size_t read_assignment(rg_consumer *consumer)
+/* All that needs memory, so that what follows is not left half done. `ret_dropped`: how much of it is not for this
+ * member. False: out of memory. */
+static bool read_assignment(rg_consumer *consumer, size_t *ret_dropped)
 {
 	rg_error error;
 	size_t dropped = 0;
-	struct rg__partitions owned = {0};
+	struct rg__partitions owned = rg__owned_list(&consumer->owned);
+	rg_err err;
 
-	if (rg__assignment_read(consumer->event->assignment, &consumer->topics, &consumer->step_arena, &consumer->log,
-	                        &consumer->assigned, &consumer->assignment_userdata, &dropped, &error)) {
+	err = rg__assignment_read(consumer->event->assignment, &consumer->topics, &consumer->step_arena, &consumer->log,
+	                          &consumer->assigned, &consumer->assignment_userdata, &dropped, &error);
+	if (err == RG_ERR_MEMORY)
+		return false;
+	consumer->revoked = room_for(consumer, owned.count);
+	consumer->added = room_for(consumer, consumer->assigned.count);
+	if (!keep_names(consumer) || !consumer->revoked.items || !consumer->added.items ||
+	    !rg__assignment_view(&consumer->assigned, &consumer->step_arena, &consumer->assignment_view) ||
+	    !rg__owned_reserve(&consumer->owned, consumer->assigned.count))
+		return false;
+	if (err)
 		rg__tell(consumer, &error);
-		consumer->assigned.count = 0;
-	}
 	if (dropped)
 		rg__log(&consumer->log, RG__LOG_NOTICE, "ASSIGNMENT",
 		        "%zu partitions of the assignment are not subscribed to, or named twice; they are left alone", dropped);
-	consumer->revoked = room_for(consumer, consumer->owned.count);
-	consumer->added = room_for(consumer, consumer->assigned.count);
-	if (!keep_names(consumer) || !consumer->revoked.items || !consumer->added.items ||
-	    !rg__owned_list(&consumer->owned, &owned)) {
-		out_of_memory(consumer, "the assignment could not be taken over");
-		rg__lose_all(consumer, RG_CAUSE_FATAL);
-		consumer->assigned.count = consumer->revoked.count = consumer->added.count = 0;
-		return 0;
-	}
+	owned = rg__owned_list(&consumer->owned);
 	rg__ownership_after_join(&owned, &consumer->assigned, &consumer->revoked, &consumer->added);
-	rg__free(owned.items);
-	return dropped;
+	*ret_dropped = dropped;
+	return true;
 }
 
 static void complete(rg_consumer *consumer)
@@ -333,10 +316,14 @@ static void complete(rg_consumer *consumer)
 	bool inherits = consumer->conf->settings.group_instance_id && consumer->generation < 0;
 	size_t dropped;
 
+	consumer->assigned.count = 0;
+	if (!read_assignment(consumer, &dropped)) {
+		again_later(consumer, "the assignment could not be taken over");
+		return;
+	}
 	set_generation(consumer, consumer->event);
 	consumer->auto_commit_at = rg__mono_us() + consumer->conf->settings.auto_commit_interval_ms * INT64_C(1000);
 	rg__call_join_complete(consumer);
-	dropped = read_assignment(consumer);
 	rg__mark_closing(consumer, &consumer->revoked);
 	if (consumer->revoked.count && rg__auto_commit_before(consumer, &consumer->revoked, commit_time_ms(consumer))) {
 		consumer->step = RG__STEP_REVOKE;
@@ -369,19 +356,14 @@ static void handle_left(rg_consumer *consumer)
 		rg__tell(consumer, &error);
 }
 
-void rg__handle_event(rg_consumer *consumer, rg_member_event *event)
+static void handle(rg_consumer *consumer)
 {
-	if (event->type == RG_MEMBER_ERROR) {
-		handle_error(consumer, event);
-		return;
-	}
-	consumer->event = event;
-	switch (event->type) {
+	switch (consumer->event->type) {
 	case RG_MEMBER_PREPARE:
 		prepare(consumer);
 		return;
 	case RG_MEMBER_LOST:
-		rg__lose_all(consumer, event->cause);
+		rg__lose_all(consumer, consumer->event->cause);
 		answer(consumer);
 		return;
 	case RG_MEMBER_ASSIGN:
@@ -399,12 +381,40 @@ void rg__handle_event(rg_consumer *consumer, rg_member_event *event)
 	}
 }
 
+void rg__handle_event(rg_consumer *consumer, rg_member_event *event)
+{
+	if (event->type == RG_MEMBER_ERROR) {
+		handle_error(consumer, event);
+		return;
+	}
+	consumer->event = event;
+	handle(consumer);
+}
+
+/* A generation that is lost before it could be taken over began all the same. */
+static void again(rg_consumer *consumer, bool lost)
+{
+	consumer->step = RG__STEP_NONE;
+	if (!lost) {
+		handle(consumer);
+		return;
+	}
+	if (consumer->event->type == RG_MEMBER_COMPLETE) {
+		set_generation(consumer, consumer->event);
+		rg__call_join_complete(consumer);
+	}
+	rg__drop_step(consumer);
+}
+
 bool rg__continue_step(rg_consumer *consumer)
 {
 	bool lost = rg__event_waits(consumer, RG_MEMBER_LOST);
 
 	switch (consumer->step) {
 	case RG__STEP_NONE:
+		break;
+	case RG__STEP_AGAIN:
+		again(consumer, lost);
 		break;
 	case RG__STEP_ANSWER:
 		answer(consumer);

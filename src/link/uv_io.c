@@ -181,26 +181,29 @@ static void async_fired(uv_async_t *async)
 		uv->woken(uv->user);
 }
 
-struct rg__io *rg__uv_io_new(uv_loop_t *loop, void (*woken)(void *user), void *user)
+int rg__uv_io_new(uv_loop_t *loop, void (*woken)(void *user), void *user, struct rg__io **ret_io)
 {
 	struct rg__uv_io *uv = rg__calloc(1, sizeof(*uv));
+	int err;
 
 	if (!uv)
-		return NULL;
+		return UV_ENOMEM;
 	uv->io.ops = &uv_ops;
 	uv->loop = loop;
 	uv->woken = woken;
 	uv->user = user;
 	uv->mailbox = rg__uv_mailbox_new(uv);
-	if (!uv->mailbox || uv_async_init(loop, &uv->async, async_fired) < 0) {
+	err = uv->mailbox ? uv_async_init(loop, &uv->async, async_fired) : UV_ENOMEM;
+	if (err) {
 		if (uv->mailbox)
 			rg__uv_mailbox_close(uv->mailbox);
 		rg__free(uv);
-		return NULL;
+		return err;
 	}
 	uv->async.data = uv;
 	rg__uv_handle_opened(uv);
-	return &uv->io;
+	*ret_io = &uv->io;
+	return 0;
 }
 
 void rg__uv_io_wakeup(struct rg__io *io)

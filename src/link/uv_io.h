@@ -9,8 +9,9 @@
 #include <uv.h>
 
 /* `woken` (may be NULL) runs in the loop after rg__uv_io_wakeup. The wake-up handle keeps the loop alive, so that
- * uv_backend_timeout says how long to sleep. NULL: out of memory or of descriptors. */
-struct rg__io *rg__uv_io_new(uv_loop_t *loop, void (*woken)(void *user), void *user);
+ * uv_backend_timeout says how long to sleep. 0, or libuv's
+ * error, such as UV_ENOMEM. */
+int rg__uv_io_new(uv_loop_t *loop, void (*woken)(void *user), void *user, struct rg__io **ret_io);
 
 /* Makes the loop call `woken` soon, once for any number of calls. Any thread, until rg__uv_io_free. */
 void rg__uv_io_wakeup(struct rg__io *io);

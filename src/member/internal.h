@@ -27,6 +27,7 @@ struct rg__kept {
 	/* As they came, for SyncGroup: those of infos in the same order, then those that no C string holds. */
 	struct rg__bytes *ids;
 	size_t id_count;
+	const char *member_id, *protocol; /* of JoinGroup's answer; "": none */
 };
 
 /* What the application is owed: made into an rg_member_event when it is taken, so that an event cannot get lost for want
@@ -38,9 +39,9 @@ struct rg__owed {
 	bool is_leader, skip_assignment, fatal;
 	rg_cause cause;
 	rg_error error;
-	struct rg__kept *group;      /* of ASSIGN, and COMPLETE of a leader */
+	struct rg__kept *group;      /* of ASSIGN and COMPLETE */
 	struct rg__kept *assignment; /* of COMPLETE */
-	char *member_id, *protocol;  /* NULL: "" */
+	char *member_id;             /* of the others; NULL: "" */
 };
 
 enum { RG__OWED_MAX = 32, RG__DEFERRED_MAX = 8 };

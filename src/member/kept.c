@@ -84,11 +84,19 @@ static struct rg__kept *keep(const struct rg__response *response)
 	return kept;
 }
 
+/* Here, where the answer can still be refused for want of memory: an event could only go without. */
+static bool keep_names(struct rg__kept *kept, const struct rg__join_group_response *body)
+{
+	kept->member_id = rg__arena_copy(&kept->arena, body->member_id.data, body->member_id.len);
+	kept->protocol = rg__arena_copy(&kept->arena, body->protocol_name.data, body->protocol_name.len);
+	return kept->member_id && kept->protocol;
+}
+
 struct rg__kept *rg__kept_of_join(const struct rg__response *response, const struct rg__log *log)
 {
 	struct rg__kept *kept = keep(response);
 
-	if (kept && !list_members(kept, response->body, log)) {
+	if (kept && (!keep_names(kept, response->body) || !list_members(kept, response->body, log))) {
 		rg__kept_release(kept);
 		return NULL;
 	}

@@ -47,6 +47,11 @@ static uint64_t seed_of(const struct rg__loop *loop)
 	       (uint64_t)(uintptr_t)loop;
 }
 
+static rg_err no_loop(int uv_err, rg_error *error)
+{
+	return rg__fail(error, uv_err == UV_ENOMEM ? RG_ERR_MEMORY : RG_ERR_SYSTEM, "no event loop: %s", uv_strerror(uv_err));
+}
+
 rg_err rg_member_new(rg_member **ret_member, const rg_conf *conf, const char *protocol_type, rg_error *error)
 {
 	struct rg__loop *loop = rg__calloc(1, sizeof(*loop));
@@ -54,15 +59,13 @@ rg_err rg_member_new(rg_member **ret_member, const rg_conf *conf, const char *pr
 
 	if (!loop)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
-	err = uv_loop_init(&loop->uv);
-	if (err) {
+	if ((err = uv_loop_init(&loop->uv))) {
 		rg__free(loop);
-		return rg__fail(error, RG_ERR_SYSTEM, "no event loop: %s", uv_strerror(err));
+		return no_loop(err, error);
 	}
-	loop->io = rg__uv_io_new(&loop->uv, woken, loop);
-	if (!loop->io) {
+	if ((err = rg__uv_io_new(&loop->uv, woken, loop, &loop->io))) {
 		end(loop);
-		return rg__fail(error, RG_ERR_SYSTEM, "no event loop: out of memory or descriptors");
+		return no_loop(err, error);
 	}
 	err = rg__member_new_on(loop->io, conf, protocol_type, seed_of(loop), NULL, NULL, &loop->member, error);
 	if (err) {

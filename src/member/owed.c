@@ -10,7 +10,7 @@
 struct taken {
 	rg_member_event event; /* first: what the application holds */
 	struct rg__kept *group, *assignment;
-	char *member_id, *protocol;
+	char *member_id;
 };
 
 static const rg_cause causes[] = {
@@ -43,7 +43,6 @@ static void release(struct rg__owed *owed)
 	rg__kept_release(owed->group);
 	rg__kept_release(owed->assignment);
 	rg__free(owed->member_id);
-	rg__free(owed->protocol);
 	memset(owed, 0, sizeof(*owed));
 }
 
@@ -99,9 +98,9 @@ void rg__owe(rg_member *member, const struct rg__action *action)
 	memset(owed, 0, sizeof(*owed));
 	owed->ticket = action->attempt;
 	owed->generation = rg__machine_generation(member->machine);
-	/* An event without them shows "" rather than failing: they are there for people. */
-	owed->member_id = rg__strdup(rg__machine_member_id(member->machine));
-	owed->protocol = rg__strdup(rg__machine_protocol(member->machine));
+	/* One that has no group shows "" rather than failing: it is there for people. */
+	if (action->type != RG__DO_RUN_ASSIGNOR && action->type != RG__DO_COMPLETE)
+		owed->member_id = rg__strdup(rg__machine_member_id(member->machine));
 	switch (action->type) {
 	case RG__DO_PREPARE:
 		owed->type = RG_MEMBER_PREPARE;
@@ -119,7 +118,7 @@ void rg__owe(rg_member *member, const struct rg__action *action)
 		owed->type = RG_MEMBER_COMPLETE;
 		owed->is_leader = rg__machine_is_leader(member->machine);
 		owed->skip_assignment = member->skip_assignment;
-		owed->group = owed->is_leader ? rg__kept_hold(member->group) : NULL;
+		owed->group = rg__kept_hold(member->group);
 		owed->assignment = rg__kept_hold(member->assignment);
 		break;
 	case RG__DO_LEFT:
@@ -163,20 +162,19 @@ rg_member_event *rg_member_next(rg_member *member)
 	taken->group = owed->group;
 	taken->assignment = owed->assignment;
 	taken->member_id = owed->member_id;
-	taken->protocol = owed->protocol;
 	rg_member_event *event = &taken->event;
 
 	event->type = owed->type;
 	event->ticket = owed->ticket;
 	event->generation = owed->generation;
-	event->member_id = owed->member_id ? owed->member_id : "";
-	event->protocol = owed->protocol ? owed->protocol : "";
+	event->member_id = owed->group ? owed->group->member_id : owed->member_id ? owed->member_id : "";
+	event->protocol = owed->group ? owed->group->protocol : "";
 	event->is_leader = owed->is_leader;
 	event->skip_assignment = owed->skip_assignment;
 	event->cause = owed->cause;
 	event->error = owed->error;
 	event->fatal = owed->fatal;
-	if (owed->group) {
+	if (owed->group && (owed->type == RG_MEMBER_ASSIGN || owed->is_leader)) {
 		event->members = owed->group->infos;
 		event->member_count = owed->group->count;
 	}
@@ -200,6 +198,5 @@ void rg_member_event_free(rg_member_event *event)
 	rg__kept_release(taken->group);
 	rg__kept_release(taken->assignment);
 	rg__free(taken->member_id);
-	rg__free(taken->protocol);
 	rg__free(taken);
 }

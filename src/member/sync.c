@@ -124,7 +124,7 @@ rg_err rg_member_assigned(rg_member *member, uint32_t ticket, const rg_member_sh
 
 void rg_member_assign_failed(rg_member *member, uint32_t ticket, rg_err code, const char *text)
 {
-	if (code != RG_ERR_BAD_PLAN)
+	if (code != RG_ERR_BAD_PLAN && code != RG_ERR_MEMORY)
 		code = RG_ERR_ASSIGNOR;
 	if (ticket != member->assign_ticket || rg__machine_membership(member->machine) != RG__ASSIGNING)
 		return;

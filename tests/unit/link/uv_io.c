@@ -161,7 +161,7 @@ static void begin(void)
 {
 	memset(&f, 0, sizeof(f));
 	ck_assert_int_eq(uv_loop_init(&f.loop), 0);
-	f.io = rg__uv_io_new(&f.loop, woken, &f);
+	ck_assert_int_eq(rg__uv_io_new(&f.loop, woken, &f, &f.io), 0);
 	ck_assert_ptr_nonnull(f.io);
 }
 
