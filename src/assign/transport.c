@@ -20,9 +20,8 @@ struct rg__transport_work {
 	int32_t *heap_places;
 	int64_t *next;         /* by node: the arc at which its depth-first search goes on */
 	int64_t *path;         /* the arc by which each node of the path was left */
-	int64_t *back_starts;  /* by right: its arcs, as places in back_arcs */
-	int64_t *back_arcs;
-	int32_t *arc_lefts;
+	int64_t *back_starts;  /* by right: where its lefts begin in back_lefts */
+	int32_t *back_lefts;   /* the lefts with an arc to each right, ascending; ~left: nothing ever went along it */
 	int64_t extra_used;
 	int32_t heap_size;
 };
@@ -51,21 +50,63 @@ static int64_t keep_room(const struct rg__transport *t, int64_t arc)
 }
 
 /* The reduced cost of the cheapest way forward along an arc; there is always one, as moves have no limit. */
-static int64_t forward_cost(const struct rg__transport *t, int64_t arc)
+static int64_t forward_cost(const struct rg__transport *t, int32_t left, int64_t arc)
 {
 	int64_t cost = keep_room(t, arc) ? keep_cost(t, arc) : move_cost(t, arc);
 
-	return cost + t->work->potentials[t->work->arc_lefts[arc]] -
-	       t->work->potentials[t->left_count + t->arc_rights[arc]];
+	return cost + t->work->potentials[left] - t->work->potentials[t->left_count + t->arc_rights[arc]];
+}
+
+/* The arc from a left to a right, of which there is one. */
+static int64_t arc_between(const struct rg__transport *t, int32_t left, int32_t right)
+{
+	int64_t low = t->arc_starts[left], high = t->arc_starts[left + 1];
+
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (t->arc_rights[middle] <= right)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The left of a place in back_lefts. */
+static int32_t left_at(const struct rg__transport *t, int64_t place)
+{
+	return t->work->back_lefts[place] < 0 ? ~t->work->back_lefts[place] : t->work->back_lefts[place];
+}
+
+/* Notes that something goes along an arc. */
+static void mark_used(struct rg__transport *t, int32_t left, int32_t right)
+{
+	int64_t low = t->work->back_starts[right], high = t->work->back_starts[right + 1];
+
+	while (high - low > 1) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (left_at(t, middle) <= left)
+			low = middle;
+		else
+			high = middle;
+	}
+	t->work->back_lefts[low] = left;
 }
 
 /* The reduced cost of taking back what went along an arc; false when nothing did. A move is dearer, so it goes
- * first. */
-static bool backward_cost(const struct rg__transport *t, int64_t arc, int64_t *ret_cost)
+ * first. Few arcs are used, mostly, and all the others need not be looked at. */
+static bool backward_cost(const struct rg__transport *t, int32_t right, int64_t place, int64_t *ret_arc,
+                          int64_t *ret_cost)
 {
-	if (!t->moves[arc] && !t->keeps[arc])
+	int32_t left = t->work->back_lefts[place];
+	int64_t arc = left < 0 ? 0 : arc_between(t, left, right);
+
+	if (left < 0 || (!t->moves[arc] && !t->keeps[arc]))
 		return false;
-	*ret_cost = t->work->potentials[t->left_count + t->arc_rights[arc]] - t->work->potentials[t->work->arc_lefts[arc]] -
+	*ret_arc = arc;
+	*ret_cost = t->work->potentials[t->left_count + right] - t->work->potentials[left] -
 	            (t->moves[arc] ? move_cost(t, arc) : keep_cost(t, arc));
 	return true;
 }
@@ -78,6 +119,26 @@ static bool can_take(const struct rg__transport *t, int32_t right)
 static bool can_take_extra(const struct rg__transport *t, int32_t right)
 {
 	return t->optional && t->optional[right] && !t->extras[right];
+}
+
+/* Lists the lefts of each right, as unused. */
+static bool list_lefts(struct rg__transport *t, struct rg__arena *arena)
+{
+	struct rg__transport_work *w = t->work;
+	int64_t arcs = t->arc_starts[t->left_count];
+
+	w->back_starts = rg__arena_calloc(arena, (size_t)t->right_count + 2, sizeof(*w->back_starts));
+	w->back_lefts = rg__arena_calloc(arena, (size_t)arcs, sizeof(*w->back_lefts));
+	if (!w->back_starts || !w->back_lefts)
+		return false;
+	for (int64_t a = 0; a < arcs; a++)
+		w->back_starts[t->arc_rights[a] + 2]++;
+	for (int32_t r = 0; r < t->right_count; r++)
+		w->back_starts[r + 2] += w->back_starts[r + 1];
+	for (int32_t l = 0; l < t->left_count; l++)
+		for (int64_t a = t->arc_starts[l]; a < t->arc_starts[l + 1]; a++)
+			w->back_lefts[w->back_starts[t->arc_rights[a] + 1]++] = ~l;
+	return true;
 }
 
 bool rg__transport_init(struct rg__transport *t, struct rg__arena *arena)
@@ -104,11 +165,8 @@ bool rg__transport_init(struct rg__transport *t, struct rg__arena *arena)
 	w->heap_places = rg__arena_calloc(arena, nodes, sizeof(*w->heap_places));
 	w->next = rg__arena_calloc(arena, nodes, sizeof(*w->next));
 	w->path = rg__arena_calloc(arena, nodes, sizeof(*w->path));
-	w->back_starts = rg__arena_calloc(arena, rights + 2, sizeof(*w->back_starts));
-	w->back_arcs = rg__arena_calloc(arena, arcs, sizeof(*w->back_arcs));
-	w->arc_lefts = rg__arena_calloc(arena, arcs, sizeof(*w->arc_lefts));
 	if (!w->potentials || !w->distances || !w->levels || !w->queue || !w->heap_places || !w->next || !w->path ||
-	    !w->back_starts || !w->back_arcs || !w->arc_lefts)
+	    !list_lefts(t, arena))
 		return false;
 	if (has_costs(t)) {
 		/* A cycle passes each node once, so one unit of a class weighs more than all of the next on any cycle. */
@@ -118,15 +176,6 @@ bool rg__transport_init(struct rg__transport *t, struct rg__arena *arena)
 		w->move_miss = w->move + unit;
 		w->keep_miss = w->move_miss - 1;
 	}
-	for (size_t a = 0; a < arcs; a++)
-		w->back_starts[t->arc_rights[a] + 2]++;
-	for (size_t r = 0; r < rights; r++)
-		w->back_starts[r + 2] += w->back_starts[r + 1];
-	for (int32_t l = 0; l < t->left_count; l++)
-		for (int64_t a = t->arc_starts[l]; a < t->arc_starts[l + 1]; a++) {
-			w->arc_lefts[a] = l;
-			w->back_arcs[w->back_starts[t->arc_rights[a] + 1]++] = a;
-		}
 	return true;
 }
 
@@ -161,6 +210,22 @@ static void pour(struct rg__transport *t, int32_t left)
 	}
 }
 
+/* As mark_used(), for all arcs that are in use; in their order the places are known. */
+static void mark_all_used(struct rg__transport *t)
+{
+	struct rg__transport_work *w = t->work;
+	int64_t *places = w->next + t->left_count; /* by right */
+
+	memcpy(places, w->back_starts, (size_t)t->right_count * sizeof(*places));
+	for (int32_t l = 0; l < t->left_count; l++)
+		for (int64_t a = t->arc_starts[l]; a < t->arc_starts[l + 1]; a++) {
+			int64_t place = places[t->arc_rights[a]]++;
+
+			if (t->moves[a] || t->keeps[a])
+				w->back_lefts[place] = l;
+		}
+}
+
 /* The flow to begin with. All kept units first: a right that had too many has something over. */
 static void start(struct rg__transport *t)
 {
@@ -190,6 +255,7 @@ static void start(struct rg__transport *t)
 	for (int32_t l = 0; l < t->left_count; l++)
 		if (t->supplies[l])
 			pour(t, l);
+	mark_all_used(t);
 	for (int32_t n = 0; n < w->nodes; n++)
 		w->potentials[n] = n < t->left_count ? 0 : w->move;
 }
@@ -200,17 +266,20 @@ static bool is_source(const struct rg__transport *t, int32_t node)
 	                            : node < t->work->hub && t->overs[node - t->left_count] > 0;
 }
 
-/* All steps out of a node, by a callback: the sink first, then the hub, then along arcs. */
+/* All steps out of a node, by a callback: the sink first, then the hub, then along arcs. Those to a node that
+ * `is_useless` are left out: an arc is somewhere in memory, so looking at it is what takes the time. */
 typedef void step_fn(struct rg__transport *t, int32_t from, int32_t to, int64_t cost);
+typedef bool useless_fn(const struct rg__transport_work *w, int32_t from, int32_t to);
 
-static void each_step(struct rg__transport *t, int32_t node, step_fn *step)
+static inline void each_step(struct rg__transport *t, int32_t node, step_fn *step, useless_fn *is_useless)
 {
 	struct rg__transport_work *w = t->work;
-	int64_t cost;
+	int64_t arc, cost;
 
 	if (node < t->left_count) {
 		for (int64_t a = t->arc_starts[node]; a < t->arc_starts[node + 1]; a++)
-			step(t, node, t->left_count + t->arc_rights[a], forward_cost(t, a));
+			if (!is_useless(w, node, t->left_count + t->arc_rights[a]))
+				step(t, node, t->left_count + t->arc_rights[a], forward_cost(t, node, a));
 	} else if (node < w->hub) {
 		int32_t right = node - t->left_count;
 
@@ -219,8 +288,9 @@ static void each_step(struct rg__transport *t, int32_t node, step_fn *step)
 		if (can_take_extra(t, right))
 			step(t, node, w->hub, w->potentials[node] - w->potentials[w->hub]);
 		for (int64_t b = w->back_starts[right]; b < w->back_starts[right + 1]; b++)
-			if (backward_cost(t, w->back_arcs[b], &cost))
-				step(t, node, w->arc_lefts[w->back_arcs[b]], cost);
+			if (w->back_lefts[b] >= 0 && !is_useless(w, node, w->back_lefts[b]) &&
+			    backward_cost(t, right, b, &arc, &cost))
+				step(t, node, w->back_lefts[b], cost);
 	} else if (node == w->hub) {
 		if (w->extra_used < t->extra)
 			step(t, node, w->sink, w->potentials[node] - w->potentials[w->sink]);
@@ -240,6 +310,12 @@ static void see(struct rg__transport *t, int32_t from, int32_t to, int64_t cost)
 	w->queue[w->heap_size++] = to;
 }
 
+static bool is_seen(const struct rg__transport_work *w, int32_t from, int32_t to)
+{
+	(void)from;
+	return w->levels[to] != UNSEEN;
+}
+
 /* Levels from all sources along steps of reduced cost zero; whether the sink is reached. */
 static bool search(struct rg__transport *t)
 {
@@ -253,8 +329,9 @@ static bool search(struct rg__transport *t)
 			w->queue[w->heap_size++] = n;
 		}
 	}
-	for (int32_t at = 0; at < w->heap_size; at++)
-		each_step(t, w->queue[at], see);
+	/* What is as far away as the sink leads there no more. */
+	for (int32_t at = 0; at < w->heap_size && w->levels[w->sink] == UNSEEN; at++)
+		each_step(t, w->queue[at], see, is_seen);
 	return w->levels[w->sink] != UNSEEN;
 }
 
@@ -275,7 +352,7 @@ static bool step_from_left(struct rg__transport *t, int32_t node, int32_t *ret_t
 
 		*ret_to = t->left_count + t->arc_rights[arc];
 		*ret_arc = arc;
-		if (leads_on(t, t->work->levels[node], *ret_to, forward_cost(t, arc)))
+		if (t->work->levels[*ret_to] == t->work->levels[node] + 1 && !forward_cost(t, node, arc))
 			return true;
 	}
 	return false;
@@ -296,9 +373,10 @@ static bool step_from_right(struct rg__transport *t, int32_t node, int32_t *ret_
 				return true;
 			continue;
 		}
-		*ret_arc = w->back_arcs[w->back_starts[right] + *next - 2];
-		*ret_to = w->arc_lefts[*ret_arc];
-		if (w->levels[*ret_to] == level + 1 && backward_cost(t, *ret_arc, &cost) && !cost)
+		int64_t place = w->back_starts[right] + *next - 2;
+
+		*ret_to = w->back_lefts[place];
+		if (*ret_to >= 0 && w->levels[*ret_to] == level + 1 && backward_cost(t, right, place, ret_arc, &cost) && !cost)
 			return true;
 	}
 	return false;
@@ -342,6 +420,13 @@ static int64_t step_room(const struct rg__transport *t, int32_t from, int64_t ar
 	return t->moves[arc] ? t->moves[arc] : t->keeps[arc];
 }
 
+static void send_along(struct rg__transport *t, int32_t left, int64_t arc, int32_t amount)
+{
+	if (!t->moves[arc] && !t->keeps[arc])
+		mark_used(t, left, t->arc_rights[arc]);
+	*(keep_room(t, arc) ? &t->keeps[arc] : &t->moves[arc]) += amount;
+}
+
 static void send_step(struct rg__transport *t, int32_t from, int32_t to, int64_t arc, int64_t amount)
 {
 	if (arc == TO_SINK && from != t->work->hub)
@@ -352,10 +437,8 @@ static void send_step(struct rg__transport *t, int32_t from, int32_t to, int64_t
 		t->extras[from - t->left_count] = 1;
 	else if (arc == FROM_HUB)
 		t->extras[to - t->left_count] = 0;
-	else if (from < t->left_count && keep_room(t, arc))
-		t->keeps[arc] += (int32_t)amount;
 	else if (from < t->left_count)
-		t->moves[arc] += (int32_t)amount;
+		send_along(t, from, arc, (int32_t)amount);
 	else if (t->moves[arc])
 		t->moves[arc] -= (int32_t)amount;
 	else
@@ -453,6 +536,11 @@ static void relax(struct rg__transport *t, int32_t from, int32_t to, int64_t cos
 	heap_rise(w, w->heap_places[to], to);
 }
 
+static bool is_nearer(const struct rg__transport_work *w, int32_t from, int32_t to)
+{
+	return w->distances[to] <= w->distances[from];
+}
+
 /* Raises the potentials by the distances from the sources; whether the sink can be reached at all. */
 static bool raise_potentials(struct rg__transport *t)
 {
@@ -466,7 +554,7 @@ static bool raise_potentials(struct rg__transport *t)
 			heap_put(w, w->heap_size++, n);
 	}
 	while (w->heap_size && (node = heap_pop(w)) != w->sink)
-		each_step(t, node, relax);
+		each_step(t, node, relax, is_nearer);
 	if (w->distances[w->sink] == INT64_MAX)
 		return false;
 	for (int32_t n = 0; n < w->nodes; n++)
@@ -511,7 +599,7 @@ bool rg__transport_wanting(const struct rg__transport *t, unsigned char *rights,
 	}
 	for (int32_t at = 0; at < found; at++)
 		for (int64_t b = w->back_starts[w->queue[at]]; b < w->back_starts[w->queue[at] + 1]; b++) {
-			int32_t left = w->arc_lefts[w->back_arcs[b]];
+			int32_t left = left_at(t, b);
 
 			if (lefts[left])
 				continue;

@@ -22,7 +22,7 @@
 struct rg__transport {
 	int32_t left_count, right_count;
 	const int64_t *arc_starts; /* left_count + 1 */
-	const int32_t *arc_rights;
+	const int32_t *arc_rights; /* ascending for each left */
 	const int32_t *keep_caps;        /* by arc; NULL: nothing is kept, nothing costs anything */
 	const unsigned char *mismatches; /* by arc; NULL: none */
 	int64_t *supplies;               /* in: what each left has to send; out: what it could not */

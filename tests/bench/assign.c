@@ -20,10 +20,11 @@ enum pattern {
 	NARROW,  /* the last member only to the first topic */
 	BUCKETS, /* five parts of members and topics that have nothing to do with each other */
 	HALF,    /* every second member only to the first half of the topics */
-	RANDOM   /* each member to each topic with a chance of one half */
+	RANDOM,  /* each member to each topic with a chance of one half */
+	SPARSE   /* the same with a chance of one in sixteen */
 };
 
-static const char *const pattern_names[] = {"uniform", "narrow", "buckets", "half", "random"};
+static const char *const pattern_names[] = {"uniform", "narrow", "buckets", "half", "random", "sparse"};
 
 struct shape {
 	enum pattern pattern;
@@ -78,10 +79,11 @@ static bool subscribes(const struct shape *shape, int32_t member, int32_t topic,
 	case HALF:
 		return member % 2 == 0 || topic < shape->topics / 2;
 	case RANDOM:
+	case SPARSE:
 		*random ^= *random << 13;
 		*random ^= *random >> 7;
 		*random ^= *random << 17;
-		return *random >> 63;
+		return *random >> (shape->pattern == RANDOM ? 63 : 60) == 0;
 	default:
 		return true;
 	}
@@ -317,12 +319,31 @@ static int measure_growth(void)
 	return failed;
 }
 
+/* One shape, in the words of --list. */
+static int measure_one(char **words)
+{
+	struct shape shape = {UNIFORM, atoi(words[2]), atoi(words[3]), atoi(words[4]), atoi(words[5])};
+	const size_t count = sizeof(pattern_names) / sizeof(pattern_names[0]);
+	size_t pattern = 0;
+
+	while (pattern < count && strcmp(pattern_names[pattern], words[1]) != 0)
+		pattern++;
+	if (!rg__builtin_find(words[0]) || pattern == count || shape.topics < 1 || shape.partitions < 1 || shape.members < 1) {
+		fputs("usage: bench-assign [--list | --growth | ASSIGNOR PATTERN TOPICS PARTITIONS MEMBERS RACKS]\n", stderr);
+		return 2;
+	}
+	shape.pattern = (enum pattern)pattern;
+	return measure_apart(words[0], &shape);
+}
+
 int main(int argc, char **argv)
 {
 	int failed = 0;
 
 	if (argc == 2 && !strcmp(argv[1], "--growth"))
 		return measure_growth();
+	if (argc == 7)
+		return measure_one(argv + 1);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct shape *s = &cases[i].shape;
 
