@@ -125,14 +125,25 @@ static bool better(const struct rg__candidate *a, const struct rg__candidate *b)
 	return a_good != b_good ? a_good : a->tried < b->tried;
 }
 
+bool rg__candidates_any_known(const struct rg__candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->count; i++)
+		if (candidates->items[i].node_id >= 0)
+			return true;
+	return false;
+}
+
 struct rg__candidate *rg__candidates_next(struct rg__candidates *candidates, int64_t now_us, int64_t *ret_at_us)
 {
 	struct rg__candidate *best = NULL;
 	int64_t earliest = INT64_MAX;
+	bool known_only = candidates->never_again && rg__candidates_any_known(candidates);
 
 	for (size_t i = 0; i < candidates->count; i++) {
 		struct rg__candidate *at = &candidates->items[i];
 
+		if (known_only && at->node_id < 0)
+			continue;
 		if (at->not_before_us > now_us) {
 			if (at->not_before_us < earliest)
 				earliest = at->not_before_us;

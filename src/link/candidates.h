@@ -25,6 +25,7 @@ struct rg__candidates {
 	uint64_t tries;
 	int64_t backoff_ms, backoff_max_ms;
 	struct rg__random random;
+	bool never_again; /* bootstrap addresses are not tried while any broker is known (metadata.recovery.strategy=none) */
 };
 
 /* Takes the endpoints, in a random order. RG_ERR_MEMORY. */
@@ -39,6 +40,7 @@ rg_err rg__candidates_learn(struct rg__candidates *candidates, int32_t node_id, 
 /* To learn a whole list: forget, learn each, tidy. What is in both lists keeps its backoff. */
 void rg__candidates_forget(struct rg__candidates *candidates); /* no address is a known broker any more */
 void rg__candidates_tidy(struct rg__candidates *candidates);   /* drops what is neither a broker nor bootstrap */
+bool rg__candidates_any_known(const struct rg__candidates *candidates);
 const struct rg__candidate *rg__candidates_node(const struct rg__candidates *candidates, int32_t node_id);
 
 /* The next to try: a known broker that has not failed since it last worked; else, of all addresses whose backoff

@@ -39,13 +39,22 @@ struct rg__cluster {
 	int32_t count;
 	rg__request_id last_id;
 	rg_error last_failure; /* for the text of timeouts */
+	int64_t wanting_since_us; /* somebody waits, and no broker has answered since; 0: not so */
+	int64_t idle_since_us;    /* of the connection; 0: it is used, or there is none */
+	bool closing; /* it was idle for too long */
 	int busy;
 	bool freed;
 };
 
 void rg__cluster_conf_init(struct rg__cluster_conf *ret_conf)
 {
-	*ret_conf = (struct rg__cluster_conf){.reconnect_backoff_ms = 50, .reconnect_backoff_max_ms = 1000};
+	*ret_conf = (struct rg__cluster_conf){
+		.reconnect_backoff_ms = 50,
+		.reconnect_backoff_max_ms = 1000,
+		.rebootstrap = true,
+		.rebootstrap_trigger_ms = 300000,
+		.idle_max_ms = 540000,
+	};
 	rg__link_conf_init(&ret_conf->link);
 }
 
@@ -56,6 +65,16 @@ static void destroy(struct rg__cluster *cluster)
 }
 
 /* --- When something is due ---------------------------------------------------------------------------------------- */
+
+static void note_idleness(struct rg__cluster *cluster)
+{
+	if (cluster->requests || !cluster->up || cluster->closing || !cluster->conf->idle_max_ms)
+		cluster->idle_since_us = 0;
+	else if (!cluster->idle_since_us)
+		cluster->idle_since_us = rg__now_us(cluster->io);
+	if (!cluster->requests)
+		cluster->wanting_since_us = 0;
+}
 
 static void schedule(struct rg__cluster *cluster)
 {
@@ -76,6 +95,9 @@ static void schedule(struct rg__cluster *cluster)
 	}
 	if (waiting && !cluster->connecting && !cluster->up && cluster->connect_at_us < at)
 		at = cluster->connect_at_us;
+	note_idleness(cluster);
+	if (cluster->idle_since_us && cluster->idle_since_us + cluster->conf->idle_max_ms * 1000 < at)
+		at = cluster->idle_since_us + cluster->conf->idle_max_ms * 1000;
 	if (at == INT64_MAX)
 		rg__timer_clear(cluster->timer);
 	else
@@ -113,14 +135,20 @@ static void finish(struct request *request, const struct rg__response *response)
 	call.done(call.user, response);
 }
 
+/* From bootstrap.servers. */
+static void start_again(struct rg__cluster *cluster)
+{
+	rg__candidates_forget(&cluster->candidates);
+	rg__candidates_tidy(&cluster->candidates);
+}
+
 static void learn(struct rg__cluster *cluster, const struct rg__metadata_response *metadata)
 {
 	const struct rg__metadata_response_broker *brokers = metadata->brokers.items;
 
 	/* KIP-1102: the broker says that it is not of the cluster any more. */
-	if (metadata->error_code == REBOOTSTRAP_REQUIRED) {
-		rg__candidates_forget(&cluster->candidates);
-		rg__candidates_tidy(&cluster->candidates);
+	if (metadata->error_code == REBOOTSTRAP_REQUIRED && cluster->conf->rebootstrap) {
+		start_again(cluster);
 		rg__link_disconnect(cluster->link, "the broker asks to start again from bootstrap.servers");
 		return;
 	}
@@ -143,6 +171,7 @@ static void answered(void *user, const struct rg__response *response)
 
 	enter(cluster);
 	if (response->body) {
+		cluster->wanting_since_us = 0;
 		rg__candidates_worked(&cluster->candidates, &cluster->current);
 		if (response->api_key == RG__API_METADATA)
 			learn(cluster, response->body);
@@ -216,6 +245,25 @@ static bool has_waiting(const struct rg__cluster *cluster)
 	return false;
 }
 
+/* KIP-1102: when no known broker has answered for long, the cluster may have moved as a whole. */
+static void rebootstrap_if_due(struct rg__cluster *cluster, int64_t now_us)
+{
+	int64_t trigger_us = cluster->conf->rebootstrap_trigger_ms * 1000;
+
+	if (!cluster->wanting_since_us)
+		cluster->wanting_since_us = now_us;
+	if (!cluster->conf->rebootstrap || now_us - cluster->wanting_since_us < trigger_us)
+		return;
+	cluster->wanting_since_us = now_us;
+	if (!rg__candidates_any_known(&cluster->candidates))
+		return;
+	rg__log(cluster->conf->link.log, RG__LOG_NOTICE, "CONNECT",
+	        "no known broker has answered for %lld ms (metadata.recovery.rebootstrap.trigger.ms): starting again from "
+	        "bootstrap.servers",
+	        (long long)cluster->conf->rebootstrap_trigger_ms);
+	start_again(cluster);
+}
+
 /* Connects when somebody waits and some address is due. */
 static void connect_if_wanted(struct rg__cluster *cluster)
 {
@@ -223,6 +271,7 @@ static void connect_if_wanted(struct rg__cluster *cluster)
 
 	if (cluster->connecting || cluster->up || !has_waiting(cluster))
 		return;
+	rebootstrap_if_due(cluster, now);
 	struct rg__candidate *next = rg__candidates_next(&cluster->candidates, now, &cluster->connect_at_us);
 
 	if (!next)
@@ -260,6 +309,12 @@ static void link_down(void *user, const rg_error *error)
 
 	enter(cluster);
 	cluster->connecting = cluster->up = false;
+	if (cluster->closing) { /* by us, which is no failure of the broker's */
+		cluster->closing = false;
+		connect_if_wanted(cluster);
+		leave(cluster);
+		return;
+	}
 	/* A broker that answered has worked, and may be asked again after the shortest pause. One that only shakes hands and
 	 * hangs up has not: its pauses grow. */
 	rg__candidates_failed(&cluster->candidates, &cluster->current, rg__now_us(cluster->io));
@@ -274,11 +329,23 @@ static void link_down(void *user, const rg_error *error)
 
 static const struct rg__link_events link_events = {.up = link_up, .down = link_down};
 
+static void close_if_idle(struct rg__cluster *cluster)
+{
+	int64_t idle_max_us = cluster->conf->idle_max_ms * 1000;
+
+	if (!cluster->idle_since_us || rg__now_us(cluster->io) - cluster->idle_since_us < idle_max_us)
+		return;
+	cluster->closing = true;
+	cluster->idle_since_us = 0;
+	rg__link_disconnect(cluster->link, "idle for connections.max.idle.ms");
+}
+
 static void timer_fired(void *user)
 {
 	struct rg__cluster *cluster = user;
 
 	enter(cluster);
+	close_if_idle(cluster);
 	expire(cluster, rg__now_us(cluster->io));
 	if (!cluster->freed)
 		connect_if_wanted(cluster);
@@ -304,6 +371,7 @@ rg_err rg__cluster_new(struct rg__io *io, const struct rg__cluster_conf *conf, c
 		cluster->conf = conf;
 		cluster->events = events;
 		cluster->user = user;
+		cluster->candidates.never_again = !conf->rebootstrap;
 		cluster->timer = rg__timer_new(io, timer_fired, cluster);
 		cluster->link = rg__link_new(io, &conf->link, &link_events, cluster);
 	}

@@ -15,6 +15,12 @@ struct rg__cluster_conf {
 	struct rg__link_conf link;
 	const char *bootstrap; /* bootstrap.servers; copied */
 	int64_t reconnect_backoff_ms, reconnect_backoff_max_ms; /* at least 1 */
+	/* metadata.recovery.strategy (KIP-899, KIP-1102). True: bootstrap addresses have their turn when no known broker works,
+	 * and the known ones are forgotten when none has answered for so long, or one says so. False: bootstrap addresses are
+	 * for the start only. */
+	bool rebootstrap;
+	int64_t rebootstrap_trigger_ms;
+	int64_t idle_max_ms; /* connections.max.idle.ms: a connection without requests for so long is closed; 0: never */
 	uint64_t seed; /* of the order in which brokers are tried, and of the jitter */
 };
 

@@ -87,9 +87,18 @@ static rg_err set_both(rg_conf *conf, const struct rg__property *property, const
 	return err;
 }
 
+static bool rdkafka_knows(const rg_conf *conf, const char *name)
+{
+	size_t size = 0;
+
+	return rd_kafka_conf_get(conf->rdkafka, name, NULL, &size) == RD_KAFKA_CONF_OK;
+}
+
 static rg_err set_ours(rg_conf *conf, const struct rg__property *property, const char *value, rg_error *error)
 {
-	return property->both ? set_both(conf, property, value, error)
+	bool both = property->both || (property->newer && rdkafka_knows(conf, property->name));
+
+	return both ? set_both(conf, property, value, error)
 	                      : rg__property_set(property, &conf->settings, value, error);
 }
 

@@ -97,6 +97,9 @@ static void configure_links(rg_member *member, uint64_t seed)
 	conf->bootstrap = settings->bootstrap_servers;
 	conf->reconnect_backoff_ms = settings->reconnect_backoff_ms;
 	conf->reconnect_backoff_max_ms = settings->reconnect_backoff_max_ms;
+	conf->rebootstrap = settings->recovery_strategy == RG__RECOVERY_REBOOTSTRAP;
+	conf->rebootstrap_trigger_ms = settings->rebootstrap_trigger_ms;
+	conf->idle_max_ms = settings->connections_max_idle_ms;
 	conf->seed = seed;
 }
 

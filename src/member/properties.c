@@ -8,6 +8,7 @@
 #include "member/duration.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -66,11 +67,18 @@ static rg_err check_strategy(const char *value, rg_error *error)
 #define BOTH true
 
 #define STRING(name, whose, min, max, fallback, field, check) \
-	{name, RG__PROPERTY_STRING, whose, min, max, fallback, AT(field), check, NULL}
+	{name, RG__PROPERTY_STRING, whose, false, min, max, fallback, AT(field), check, NULL, NULL}
 #define INT(name, whose, min, max, fallback, field) \
-	{name, RG__PROPERTY_INT, whose, min, max, fallback, AT(field), NULL, NULL}
-#define BOOL(name, whose, fallback, field) {name, RG__PROPERTY_BOOL, whose, 0, 1, fallback, AT(field), NULL, NULL}
-#define FIXED(name, value, note) {name, RG__PROPERTY_FIXED, OURS, 0, 0, value, 0, NULL, note}
+	{name, RG__PROPERTY_INT, whose, false, min, max, fallback, AT(field), NULL, NULL, NULL}
+#define BOOL(name, whose, fallback, field) {name, RG__PROPERTY_BOOL, whose, false, 0, 1, fallback, AT(field), NULL, NULL, NULL}
+/* What only newer versions of librdkafka have, too. */
+#define NEWER_CHOICE(name, choices, fallback, field) \
+	{name, RG__PROPERTY_CHOICE, OURS, true, 0, 0, fallback, AT(field), NULL, NULL, choices}
+#define NEWER_INT(name, min, max, fallback, field) \
+	{name, RG__PROPERTY_INT, OURS, true, min, max, fallback, AT(field), NULL, NULL, NULL}
+#define FIXED(name, value, note) {name, RG__PROPERTY_FIXED, OURS, false, 0, 0, value, 0, NULL, note, NULL}
+
+static const char *const recoveries[] = {"none", "rebootstrap", NULL}; /* enum rg__recovery */
 
 static const char no_tls[] = "the group's own connections speak neither TLS nor SASL";
 
@@ -87,6 +95,9 @@ const struct rg__property rg__properties[] = {
 	/* librdkafka: 512 above fetch.max.bytes, which is no less than message.max.bytes, and that is 1000 at least. */
 	INT("receive.message.max.bytes", BOTH, 1512, INT32_MAX, "104857600", frame_limit),
 	INT("metadata.max.age.ms", BOTH, 1, 86400000, "300000", metadata_max_age_ms),
+	NEWER_CHOICE("metadata.recovery.strategy", recoveries, "rebootstrap", recovery_strategy),
+	NEWER_INT("metadata.recovery.rebootstrap.trigger.ms", 0, INT32_MAX, "300000", rebootstrap_trigger_ms),
+	INT("connections.max.idle.ms", BOTH, 0, INT32_MAX, "540000", connections_max_idle_ms),
 	BOOL("allow.auto.create.topics", BOTH, "true", allow_auto_create_topics),
 	BOOL("exclude.internal.topics", OURS, "true", exclude_internal_topics),
 	STRING("group.id", BOTH, 1, STRING_MAX, NULL, group_id, NULL),
@@ -101,11 +112,14 @@ const struct rg__property rg__properties[] = {
 	BOOL("enable.auto.commit", OURS, "true", enable_auto_commit),
 	INT("auto.commit.interval.ms", OURS, 1, INT32_MAX, "5000", auto_commit_interval_ms),
 	INT("default.api.timeout.ms", OURS, 1, INT32_MAX, "60000", default_api_timeout_ms),
-	{"auto.offset.reset", RG__PROPERTY_RESET, BOTH, 0, 0, "latest", AT(auto_offset_reset), NULL, NULL},
+	{"auto.offset.reset", RG__PROPERTY_RESET, BOTH, false, 0, 0, "latest", AT(auto_offset_reset), NULL, NULL, NULL},
 	INT("metrics.sample.window.ms", OURS, 1, 86400000, "30000", metrics_sample_window_ms),
 	INT("metrics.num.samples", OURS, 1, RG__STAT_SAMPLES_MAX, "2", metrics_num_samples),
 	/* A connection that is meant to be encrypted must never be opened in the clear. */
 	FIXED("security.protocol", "PLAINTEXT", no_tls),
+	FIXED("client.dns.lookup", "use_all_dns_ips", "all addresses of a name are tried, and names are taken as they are"),
+	FIXED("internal.throw.on.fetch.stable.offset.unsupported", "false",
+	      "brokers that cannot tell stable offsets are asked for what they have"),
 	FIXED("group.protocol", "classic", "KIP-848 groups are not supported"),
 };
 const size_t rg__property_count = sizeof(rg__properties) / sizeof(rg__properties[0]);
@@ -143,6 +157,7 @@ static const struct {
 	{"offset.store.sync.interval.ms", "offsets are stored with the group"},
 	{"group.protocol.type", "a consumer's is \"consumer\""},
 	{"group.remote.assignor", "KIP-848 groups are not supported"},
+	{"socket.connection.setup.timeout.max.ms", "each attempt may take socket.connection.setup.timeout.ms, also after failures"},
 	{"coordinator.query.interval.ms", "regroup looks the coordinator up when it needs it"},
 	{"*_cb", "librdkafka's callbacks are regroup's own; there are the listener, rg_conf_set_log() and what poll returns"},
 	{"opaque", "callbacks get the pointer that is given with them"},
@@ -301,6 +316,23 @@ static rg_err set_bool(const struct rg__property *property, struct rg__settings 
 	return RG_OK;
 }
 
+static rg_err set_choice(const struct rg__property *property, struct rg__settings *settings, const char *value,
+                         rg_error *error)
+{
+	int32_t *at = place(property, settings);
+	char all[128] = "";
+	size_t len = 0;
+
+	for (int32_t i = 0; property->choices[i]; i++)
+		if (!strcasecmp(value, property->choices[i])) {
+			*at = i;
+			return RG_OK;
+		}
+	for (int32_t i = 0; property->choices[i] && len < sizeof(all); i++)
+		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s", i ? " or " : "", property->choices[i]);
+	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: %s", property->name, value, all);
+}
+
 static rg_err set_reset(const struct rg__property *property, struct rg__settings *settings, const char *value,
                         rg_error *error)
 {
@@ -331,6 +363,8 @@ rg_err rg__property_set(const struct rg__property *property, struct rg__settings
 		return set_int(property, settings, value, error);
 	case RG__PROPERTY_BOOL:
 		return set_bool(property, settings, value, error);
+	case RG__PROPERTY_CHOICE:
+		return set_choice(property, settings, value, error);
 	case RG__PROPERTY_RESET:
 		return set_reset(property, settings, value, error);
 	case RG__PROPERTY_FIXED:
@@ -364,6 +398,8 @@ bool rg__property_print(const struct rg__property *property, const struct rg__se
 		return rg__buf_printf(out, "%d", (int)*(const int32_t *)at);
 	case RG__PROPERTY_BOOL:
 		return rg__buf_append_str(out, *(const bool *)at ? "true" : "false");
+	case RG__PROPERTY_CHOICE:
+		return rg__buf_append_str(out, property->choices[*(const int32_t *)at]);
 	case RG__PROPERTY_RESET:
 		if (*(const enum rg__reset *)at == RG__RESET_BY_DURATION)
 			return rg__buf_append_str(out, by_duration) && rg__duration_print(settings->auto_offset_reset_ms, out);
@@ -378,6 +414,10 @@ const char *rg__property_rdkafka_value(const struct rg__property *property, cons
 {
 	if (property->type == RG__PROPERTY_BOOL)
 		return !strcasecmp(value, "true") ? "true" : "false";
+	if (property->type == RG__PROPERTY_CHOICE)
+		for (int32_t i = 0; property->choices[i]; i++)
+			if (!strcasecmp(value, property->choices[i]))
+				return property->choices[i];
 	if (property->type == RG__PROPERTY_RESET && !strncmp(value, by_duration, strlen(by_duration)))
 		return "error"; /* librdkafka does not know it: what it cannot find, it tells */
 	if (property->type == RG__PROPERTY_RESET)

@@ -13,6 +13,7 @@ enum rg__property_type {
 	RG__PROPERTY_STRING, /* min … max: its length in bytes */
 	RG__PROPERTY_INT,    /* int32_t, min … max */
 	RG__PROPERTY_BOOL,
+	RG__PROPERTY_CHOICE, /* int32_t, which of `choices`; capitals do not matter */
 	RG__PROPERTY_RESET,  /* auto.offset.reset */
 	RG__PROPERTY_FIXED   /* has one value only, its default, and no place */
 };
@@ -21,12 +22,14 @@ struct rg__property {
 	const char *name;
 	enum rg__property_type type;
 	bool both;            /* librdkafka has it as well, and gets the same value */
+	bool newer;           /* the same, in librdkafka's newer versions */
 	int32_t min, max;
 	const char *fallback; /* the default; NULL: none, which the value "" is, too */
 	size_t at;
 	/* A string's own rules. RG_OK or RG_ERR_INVALID, or RG_ERR_MEMORY; the text is complete. May be NULL. */
 	rg_err (*check)(const char *value, rg_error *error);
 	const char *note;     /* FIXED: why */
+	const char *const *choices; /* CHOICE: ends with NULL */
 };
 
 extern const struct rg__property rg__properties[];

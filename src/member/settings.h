@@ -13,6 +13,8 @@
 
 enum rg__reset { RG__RESET_LATEST, RG__RESET_EARLIEST, RG__RESET_NONE, RG__RESET_BY_DURATION };
 
+enum rg__recovery { RG__RECOVERY_NONE, RG__RECOVERY_REBOOTSTRAP };
+
 struct rg__settings {
 	/* Connections. */
 	char *bootstrap_servers; /* also librdkafka's */
@@ -23,6 +25,9 @@ struct rg__settings {
 	int32_t retry_backoff_ms, retry_backoff_max_ms;
 	int32_t frame_limit; /* receive.message.max.bytes */
 	int32_t metadata_max_age_ms;
+	int32_t recovery_strategy; /* metadata.recovery.strategy, an rg__recovery */
+	int32_t rebootstrap_trigger_ms;
+	int32_t connections_max_idle_ms; /* also librdkafka's; 0: never */
 	bool allow_auto_create_topics;
 	bool exclude_internal_topics;
 	/* Group. */

@@ -38,6 +38,10 @@ static void print_type(const struct rg__property *property)
 	case RG__PROPERTY_BOOL:
 		printf("true or false");
 		break;
+	case RG__PROPERTY_CHOICE:
+		for (int i = 0; property->choices[i]; i++)
+			printf("%s%s", i ? " or " : "", property->choices[i]);
+		break;
 	case RG__PROPERTY_RESET:
 		printf("latest, earliest, none or a duration");
 		break;
@@ -57,7 +61,9 @@ static int print_properties(void)
 		print_type(property);
 		if (property->type != RG__PROPERTY_FIXED)
 			printf("; %s%s", fallback ? "default " : "no default", fallback ? fallback : "");
-		printf("%s.\n", property->both ? "; also given to librdkafka" : "");
+		printf("%s.\n", property->both    ? "; also given to librdkafka"
+		                 : property->newer ? "; also librdkafka's, if known"
+		                                   : "");
 	}
 	return 0;
 }

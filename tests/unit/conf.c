@@ -72,6 +72,81 @@ START_TEST(defaults_are_kafkas)
 }
 END_TEST
 
+/* facts/protocol 4: what Kafka's consumer has for a group, and what became of it here: its default, "" for none, or NULL
+ * where the property is refused. None is unknown. */
+static const struct {
+	const char *name, *fallback;
+} kafkas[] = {
+	{"group.id", ""},
+	{"group.instance.id", ""},
+	{"group.protocol", "classic"},
+	{"group.remote.assignor", NULL},
+	{"session.timeout.ms", "45000"},
+	{"heartbeat.interval.ms", "3000"},
+	{"max.poll.interval.ms", "300000"},
+	{"partition.assignment.strategy", "range,cooperative-sticky"},
+	{"client.rack", ""},
+	{"client.id", "regroup"}, /* Kafka's is made up */
+	{"auto.offset.reset", "latest"},
+	{"enable.auto.commit", "true"},
+	{"auto.commit.interval.ms", "5000"},
+	{"retry.backoff.ms", "100"},
+	{"retry.backoff.max.ms", "1000"},
+	{"reconnect.backoff.ms", "50"},
+	{"reconnect.backoff.max.ms", "1000"},
+	{"request.timeout.ms", "30000"},
+	{"default.api.timeout.ms", "60000"},
+	{"metadata.max.age.ms", "300000"},
+	{"metadata.recovery.strategy", "rebootstrap"},
+	{"metadata.recovery.rebootstrap.trigger.ms", "300000"},
+	{"allow.auto.create.topics", "true"},
+	{"exclude.internal.topics", "true"},
+	{"isolation.level", "read_committed"}, /* librdkafka's; Kafka's is read_uncommitted */
+	{"connections.max.idle.ms", "540000"},
+	{"socket.connection.setup.timeout.ms", "10000"},
+	{"socket.connection.setup.timeout.max.ms", NULL},
+	{"client.dns.lookup", "use_all_dns_ips"},
+	{"internal.throw.on.fetch.stable.offset.unsupported", "false"},
+	{"security.protocol", "PLAINTEXT"},
+	{"metrics.sample.window.ms", "30000"},
+	{"metrics.num.samples", "2"},
+};
+
+START_TEST(every_group_property_of_kafkas_is_known)
+{
+	for (size_t i = 0; i < sizeof(kafkas) / sizeof(kafkas[0]); i++) {
+		rg_error error = {0};
+
+		if (kafkas[i].fallback) {
+			ck_assert_str_eq(get(kafkas[i].name), kafkas[i].fallback);
+			if (*kafkas[i].fallback)
+				accepts(kafkas[i].name, kafkas[i].fallback);
+			continue;
+		}
+		ck_assert_int_eq(rg_conf_set(conf, kafkas[i].name, "1", &error), RG_ERR_INVALID);
+		ck_assert_msg(strstr(error.text, ": not accepted: "), "%s", error.text);
+	}
+}
+END_TEST
+
+/* Spelled in capitals or not, as in Kafka. What librdkafka does not know (before 2.11) it is not asked for. */
+START_TEST(choices)
+{
+	size_t size = 0;
+
+	accepts("metadata.recovery.strategy", "NONE");
+	ck_assert_str_eq(get("metadata.recovery.strategy"), "none");
+	ck_assert_int_eq(conf->settings.recovery_strategy, RG__RECOVERY_NONE);
+	refuses("metadata.recovery.strategy", "again",
+	        "metadata.recovery.strategy: \"again\" is not accepted: none or rebootstrap");
+	ck_assert_int_eq(conf->settings.recovery_strategy, RG__RECOVERY_NONE);
+	if (rd_kafka_conf_get(conf->rdkafka, "metadata.recovery.strategy", NULL, &size) == RD_KAFKA_CONF_OK)
+		ck_assert_str_eq(rdkafka_has("metadata.recovery.strategy"), "none");
+	accepts("connections.max.idle.ms", "0");
+	ck_assert_str_eq(rdkafka_has("connections.max.idle.ms"), "0");
+}
+END_TEST
+
 /* Every row of the table can be written and read back; numbers hold at both ends of their range, and not beyond. */
 START_TEST(every_property_keeps_its_range)
 {
@@ -419,6 +494,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, defaults_are_kafkas);
+	tcase_add_test(tcase, every_group_property_of_kafkas_is_known);
+	tcase_add_test(tcase, choices);
 	tcase_add_test(tcase, every_property_keeps_its_range);
 	tcase_add_test(tcase, refusals_name_property_value_and_what_is_accepted);
 	tcase_add_test(tcase, a_refused_value_changes_nothing);
