@@ -11,6 +11,7 @@
  * say comes as events of the member and as finished jobs, and wakes the application up. */
 
 #include "base/log.h"
+#include "base/trouble.h"
 #include "consumer/ahead.h"
 #include "consumer/commit.h"
 #include "consumer/finder.h"
@@ -104,6 +105,7 @@ struct rg_consumer {
 	int64_t auto_commit_at;
 	struct rg__offsets_fetch *offsets_fetch; /* under way */
 	struct rg__lookup *lookup;             /* under way */
+	struct rg__trouble lookup_trouble;
 	bool starting; /* some partitions do not fetch yet */
 	bool asks_later; /* for some of them, at offsets_fetch_at */
 	int64_t offsets_fetch_at; /* not before */

@@ -102,7 +102,7 @@ static void run(rg_consumer *consumer, const struct rg__metadata_response *body)
 	rg_err err;
 
 	if (!assignor)
-		err = rg__fail(&error, RG_ERR_ASSIGNOR, "the group chose the assignor %s, which this member did not offer", protocol);
+		err = rg__fail(&error, RG_ERR_ASSIGNOR, "the group chose the assignor \"%s\", which this member did not offer", protocol);
 	else if (body && !rg__metadata_topics(body, &leading->arena, &topics, &count))
 		err = rg__fail(&error, RG_ERR_MEMORY, "out of memory");
 	else {

@@ -192,10 +192,27 @@ static bool take_place(struct rg__slot *slot, rg_err err, int64_t offset)
 	return false;
 }
 
+/* Nothing is read until it works, and librdkafka does not say why it does not. */
+static void tell_lookup(rg_consumer *consumer, bool again, const rg_error *error)
+{
+	static const char what[] = "the look-up of where partitions begin";
+
+	if (again)
+		rg__trouble_failed(&consumer->lookup_trouble, &consumer->log, rg__mono_us(),
+		                   &(struct rg__failure){.facility = "RETRY",
+		                                         .what = what,
+		                                         .error = error,
+		                                         .remedy = "it is looked up again",
+		                                         .cause = (uint32_t)error->code});
+	else
+		rg__trouble_over(&consumer->lookup_trouble, &consumer->log, rg__mono_us(), "RETRY", what);
+}
+
 static void take_lookup(rg_consumer *consumer)
 {
 	struct rg__lookup *lookup = consumer->lookup;
-	bool again = false, told = false;
+	bool again = false;
+	rg_error error = {0};
 
 	for (size_t i = 0; i < rg__lookup_count(lookup); i++) {
 		struct rg__partition at;
@@ -205,12 +222,13 @@ static void take_lookup(rg_consumer *consumer)
 		struct rg__slot *slot = rg__owned_find_epoch(&consumer->owned, &at, epoch);
 
 		/* Mostly it is the same with all of them, and they may be thousands. */
-		if (err && !told)
-			rg__log(&consumer->log, RG__LOG_INFO, "OFFSET", "where %s [%d] begins could not be looked up: %s", at.topic,
-			        (int)at.number, rg_err_name(err));
-		told |= err != RG_OK;
+		if (err && !error.code) {
+			rg__fail(&error, err, "%s [%d]: %s (%d)", at.topic, (int)at.number, rg_err_name(err), err);
+			rg__log(&consumer->log, RG__LOG_INFO, "OFFSET", "where partitions begin: %s", error.text);
+		}
 		again |= slot && take_place(slot, err, offset);
 	}
+	tell_lookup(consumer, again, &error);
 	rg__lookup_free(lookup);
 	consumer->lookup = NULL;
 	if (again)

@@ -18,6 +18,18 @@ static rg_err keep_group(rg_member *member, const struct rg__response *response)
 	return RG_OK;
 }
 
+/* broker: a leader is a member, too. One that is told of others only, or of nobody, would plan for a group without itself,
+ * find its own topics missing in that, and rebalance for ever. */
+static rg_err check_leader(rg_member *member, const struct rg__response *response, struct rg__bytes leader)
+{
+	for (size_t i = 0; i < member->group->id_count; i++)
+		if (rg__bytes_equal(member->group->ids[i], leader))
+			return RG_OK;
+	rg__explain(member, RG__REQUEST_JOIN_GROUP, RG_ERR_PROTOCOL, response->broker,
+	            rg__bytes_of("the leader is not among the members that are listed"));
+	return RG_ERR_PROTOCOL;
+}
+
 static void answered(void *user, const struct rg__response *response)
 {
 	rg_member *member = user;
@@ -38,6 +50,8 @@ static void answered(void *user, const struct rg__response *response)
 	}
 	if (!event.err)
 		event.err = keep_group(member, response); /* body lives on in it */
+	if (!event.err && leads && !event.skip_assignment)
+		event.err = check_leader(member, response, event.leader);
 	if (!event.err)
 		member->skip_assignment = event.skip_assignment;
 	rg__count_answered(&member->counters, RG__REQUEST_JOIN_GROUP, event.err, rg__now_us(member->io));

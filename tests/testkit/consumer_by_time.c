@@ -191,6 +191,24 @@ START_TEST(nobody_to_ask)
 }
 END_TEST
 
+/* A broker that has no such request: nothing is read, and somebody wants to know why. */
+START_TEST(what_cannot_be_looked_up_is_told)
+{
+	rg_error error = {0};
+	int lines;
+
+	OK(rg_testkit_set_versions(kit, 2, -1, -1, &error));
+	produce("t", 0, 1);
+	open_by_time("by_duration:P1D");
+	crew_until(warned(&a, "RETRY: the look-up of where partitions begin: t [0]: "), &a);
+	ck_assert(warned(&a, "it is looked up again"));
+	lines = atomic_load(&a.warnings);
+	crew_poll_for(1000, (struct actor *[]){&a, NULL});
+	ck_assert_int_eq(atomic_load(&a.warnings), lines); /* once */
+	ck_assert_int_eq(a.records, 0);
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, a_member_that_saw_no_record_leaves_its_place, 0, 2);
@@ -199,6 +217,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_committed_offset_counts_more);
 	tcase_add_test(tcase, an_offset_that_does_not_exist);
 	tcase_add_test(tcase, nobody_to_ask);
+	tcase_add_test(tcase, what_cannot_be_looked_up_is_told);
 }
 
 int main(void)

@@ -7,6 +7,7 @@
 #include "codec/api.h"
 #include "codec/find_coordinator.h"
 #include "codec/frame.h"
+#include "codec/join_group.h"
 #include "member/member.h"
 #include "testkit/sim_cluster.h"
 
@@ -276,16 +277,28 @@ START_TEST(offsets_that_never_come_are_told)
 }
 END_TEST
 
-/* --- A name that ends early ----------------------------------------------------------------------------------------- */
+/* --- Answers that no broker gives ----------------------------------------------------------------------------------- */
 
 static const struct rg__sim_port_events *real_events;
+static int16_t hijacked;
+static void (*hijacker)(struct rg__sim_connection *connection, const struct rg__request_header *header);
+static int hijackings;
 
-static void answer_with_nul(struct rg__sim_connection *connection, const struct rg__request_header *header)
+static void say(struct rg__sim_connection *connection, const struct rg__request_header *header, const void *body)
+{
+	struct rg__codec_error error;
+	struct rg__buf out = {0};
+
+	ck_assert(rg__encode_response(rg__api_by_key(header->request_api_key), header->request_api_version,
+	                              header->correlation_id, body, &out, &error));
+	rg__sim_send(connection, out.data, out.len);
+	rg__buf_free(&out);
+}
+
+static void say_nul(struct rg__sim_connection *connection, const struct rg__request_header *header)
 {
 	struct rg__find_coordinator_response_coordinator one;
 	struct rg__find_coordinator_response body;
-	struct rg__codec_error error;
-	struct rg__buf out = {0};
 
 	rg__fields_init(&rg__find_coordinator_response_fields, &body);
 	rg__fields_init(&rg__find_coordinator_response_coordinator_fields, &one);
@@ -294,10 +307,19 @@ static void answer_with_nul(struct rg__sim_connection *connection, const struct 
 	one.host = (struct rg__bytes){(const uint8_t *)"b1\0.evil", 8};
 	one.port = 9092;
 	body.coordinators = (struct rg__array){&one, 1};
-	ck_assert(rg__encode_response(rg__api_by_key(RG__API_FIND_COORDINATOR), header->request_api_version,
-	                              header->correlation_id, &body, &out, &error));
-	rg__sim_send(connection, out.data, out.len);
-	rg__buf_free(&out);
+	say(connection, header, &body);
+}
+
+static void say_nobody(struct rg__sim_connection *connection, const struct rg__request_header *header)
+{
+	struct rg__join_group_response body;
+
+	rg__fields_init(&rg__join_group_response_fields, &body);
+	body.generation_id = ++hijackings;
+	body.protocol_type = rg__bytes_of("consumer");
+	body.protocol_name = rg__bytes_of("range");
+	body.leader = body.member_id = rg__bytes_of("me");
+	say(connection, header, &body);
 }
 
 static void hijack(void *user, struct rg__sim_connection *connection, const uint8_t *data, size_t len)
@@ -308,8 +330,8 @@ static void hijack(void *user, struct rg__sim_connection *connection, const uint
 	size_t used;
 
 	if (rg__frame_next(whole, RG__FRAME_LIMIT_DEFAULT, &frame, &used, &error) && frame.data &&
-	    rg__decode_request_header(frame, &header, &error) && header.request_api_key == RG__API_FIND_COORDINATOR)
-		answer_with_nul(connection, &header);
+	    rg__decode_request_header(frame, &header, &error) && header.request_api_key == hijacked)
+		hijacker(connection, &header);
 	else
 		real_events->received(user, connection, data, len);
 }
@@ -324,18 +346,43 @@ static void hijack_closed(void *user, struct rg__sim_connection *connection)
 	real_events->closed(user, connection);
 }
 
-/* Whoever connects to what stands before it may be somewhere else than the one who wrote it meant. */
-START_TEST(a_host_name_with_a_nul_byte_is_refused)
+static void hijack_answers(int16_t api, void (*with)(struct rg__sim_connection *, const struct rg__request_header *))
 {
 	static const struct rg__sim_port_events events = {hijack_accepted, hijack, hijack_closed};
 
+	hijacked = api;
+	hijacker = with;
+	hijackings = 0;
 	real_events = net.ports[1].events;
 	net.ports[1].events = &events;
+}
+
+/* Whoever connects to what stands before it may be somewhere else than the one who wrote it meant. */
+START_TEST(a_host_name_with_a_nul_byte_is_refused)
+{
+	hijack_answers(RG__API_FIND_COORDINATOR, say_nul);
 	join();
 	live(60);
 	ck_assert_int_eq(rg__member_coordinator(member, (char[8]){0}, 8), -1);
 	ck_assert_msg(strstr(warnings, "FindCoordinator for group \"g\" at b1:9092") && strstr(warnings, "makes no sense"),
 	              "%s", warnings);
+}
+END_TEST
+
+/* It would plan for nobody, find its own topics missing in that, and rebalance once a second for ever. */
+START_TEST(a_leader_that_is_told_of_no_members_waits)
+{
+	hijack_answers(RG__API_JOIN_GROUP, say_nobody);
+	join();
+	live(100);
+	ck_assert_msg(strstr(warnings, "JoinGroup for group \"g\" at b1:9092") &&
+	                      strstr(warnings, "not among the members that are listed"), "%s", warnings);
+	ck_assert_int_eq(warning_count, 1);
+	ck_assert_int_gt(hijackings, 50);
+	ck_assert_int_le(hijackings, 130); /* retry.backoff.max.ms is a second */
+	net.ports[1].events = real_events;
+	live(60);
+	ck_assert_str_eq(rg_member_state(member), "Stable");
 }
 END_TEST
 
@@ -351,6 +398,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_coordinator_that_is_nowhere_is_told);
 	tcase_add_test(tcase, offsets_that_never_come_are_told);
 	tcase_add_test(tcase, a_host_name_with_a_nul_byte_is_refused);
+	tcase_add_test(tcase, a_leader_that_is_told_of_no_members_waits);
 }
 
 int main(void)
