@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DESTROY_WAIT_MS = 5000, HANDLES_MAX = 256 };
+enum { DESTROY_WAIT_MS = 5000, HANDLES_MAX = 256, WAIT_FOR_MAX = 1000 };
 
 static void write_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
 {
@@ -191,8 +191,8 @@ void rg__fetch_stop(rg_consumer *consumer, const struct rg__partitions *partitio
 		slot->fetching = false; /* whatever becomes of the call: nothing of it comes out any more */
 		rd_kafka_topic_partition_list_add(list, at->topic, at->number);
 	}
-	/* One at a time: what is fetched was assigned after the one before had ended. */
-	if (list->cnt && consumer->ending && !consumer->unassign &&
+	/* Who closes does not wait for librdkafka, and nobody does when there are so many. One at a time. */
+	if (list->cnt && (consumer->ending || list->cnt > WAIT_FOR_MAX) && !consumer->unassign &&
 	    (consumer->unassign = rg__unassign_start(consumer, list)))
 		return;
 	if (list->cnt)

@@ -3,7 +3,7 @@
 #define RG__CONSUMER_UNASSIGN_H
 
 /* Takes partitions away from librdkafka on a thread of its own. The call waits without end for librdkafka's main thread,
- * which may be busy for many seconds with thousands of partitions that do not exist; who closes has not so much time.
+ * which may be busy for many seconds with thousands of partitions that do not exist; neither close nor poll has that time.
  * Nothing comes out of them meanwhile, but nothing may be assigned either: the two would overtake each other. */
 
 #include <librdkafka/rdkafka.h>

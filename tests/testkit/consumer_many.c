@@ -409,6 +409,37 @@ START_TEST(partitions_come_back_before_librdkafka_has_let_go)
 }
 END_TEST
 
+/* Nor does poll, when it gives so many up. */
+START_TEST(a_rebalance_does_not_wait_for_librdkafka)
+{
+	struct actor b;
+	rg_error error = {0};
+	char topic[32];
+	int before;
+
+	snprintf(topic, sizeof(topic), "m:%d", PARTITIONS);
+	OK(rg_testkit_add_topic(kit, "m", PARTITIONS, &error));
+	crew_join(&a, "a", "m");
+	crew_until(a.owned == PARTITIONS, &a);
+	produce("m", 0, 10);
+	crew_until(a.records == 10, &a);
+	set_gate(true);
+	crew_join(&b, "b", "m");
+	crew_until(a.owned == PARTITIONS / 2 && b.owned == PARTITIONS / 2, &a, &b);
+	produce("m", 0, 10);
+	produce("m", PARTITIONS - 1, 10);
+	before = a.records + b.records;
+	crew_poll_for(200, (struct actor *[]){&a, &b, NULL});
+	ck_assert_int_eq(waiting_at_the_gate(), 1);
+	ck_assert(gate_held());
+	set_gate(false);
+	crew_until(a.records + b.records >= before + 20, &a, &b);
+	ck_assert_int_eq(a.violations + b.violations, 0);
+	ck_assert_str_eq(a.errors, "");
+	crew_close(&b, RG_CLOSE_LEAVE);
+}
+END_TEST
+
 static void end(void)
 {
 	set_gate(false);
@@ -424,6 +455,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, many_partitions_are_added_among_many);
 	tcase_add_test(tcase, offsets_chosen_for_many_partitions_in_another_order);
 	tcase_add_test(tcase, close_does_not_wait_for_librdkafka);
+	tcase_add_test(tcase, a_rebalance_does_not_wait_for_librdkafka);
 	tcase_add_test(tcase, partitions_come_back_before_librdkafka_has_let_go);
 }
 
