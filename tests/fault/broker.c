@@ -8,6 +8,7 @@
 #include "codec/join_group.h"
 #include "codec/leave_group.h"
 #include "codec/sync_group.h"
+#include "testkit/coordinator.h"
 
 #include <check.h>
 #include <string.h>
@@ -209,16 +210,31 @@ static void fill_versions(struct rg__api_versions_response *body, struct rg__are
 		keys[i] = (struct rg__api_versions_response_api_key){rg__apis[i].key, rg__apis[i].first, rg__apis[i].last};
 }
 
-static void fill_coordinator(struct rg__find_coordinator_response *body, struct rg__arena *arena)
+static void fill_coordinator(struct rg__find_coordinator_response *body, int16_t error, struct rg__arena *arena)
 {
 	struct rg__find_coordinator_response_coordinator *one;
 
 	ck_assert(rg__array_init(&rg__find_coordinator_response_coordinator_fields, 1, arena, &body->coordinators));
 	one = body->coordinators.items;
 	one->key = rg__bytes_of("g");
+	one->error_code = error;
+	if (error)
+		return;
 	one->node_id = 2;
 	one->host = rg__bytes_of("10.0.0.2");
 	one->port = 9092;
+}
+
+/* The error for this request; 0: it goes well. */
+static int16_t refused(struct broker *broker, int16_t api)
+{
+	struct refusal *refusal = &broker->refusal;
+
+	if (refusal->api != api || !refusal->left)
+		return 0;
+	refusal->left -= refusal->left > 0;
+	refusal->times++;
+	return refusal->error;
 }
 
 static void handle(struct broker *broker, struct peer *peer, struct rg__bytes frame)
@@ -234,11 +250,14 @@ static void handle(struct broker *broker, struct peer *peer, struct rg__bytes fr
 	ck_assert_ptr_nonnull(api);
 	ck_assert(rg__decode_request(api, header.request_api_version, frame, &arena, body, NULL));
 	rg__fields_init(api->response, response);
+	int16_t error = refused(broker, api->key);
+
 	if (api->key == RG__API_API_VERSIONS) {
 		fill_versions((void *)response, &arena);
+		((struct rg__api_versions_response *)(void *)response)->error_code = error;
 		answer(broker, peer->id, api, header.request_api_version, header.correlation_id, response);
 	} else if (api->key == RG__API_FIND_COORDINATOR) {
-		fill_coordinator((void *)response, &arena);
+		fill_coordinator((void *)response, error, &arena);
 		answer(broker, peer->id, api, header.request_api_version, header.correlation_id, response);
 	} else {
 		struct rg__kit_request request = {.connection = peer->id,
@@ -247,8 +266,12 @@ static void handle(struct broker *broker, struct peer *peer, struct rg__bytes fr
 		                                  .version = header.request_api_version,
 		                                  .client_id = header.client_id,
 		                                  .body = body};
+		void *answered = error ? rg__kit_error_body(&request, error, &arena) : NULL;
 
-		step(broker, &request);
+		if (answered)
+			answer(broker, peer->id, api, header.request_api_version, header.correlation_id, answered);
+		else
+			step(broker, &request);
 	}
 	rg__arena_clear(&arena);
 }

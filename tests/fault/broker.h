@@ -43,6 +43,11 @@ struct broker {
 	int32_t rival_correlation_id;
 	struct broker_line up, down;
 	enum broker_cut cut;
+	struct refusal { /* an error instead of an answer; what is refused is not applied */
+		int16_t api, error;
+		int left;  /* so many times from now on; -1: always */
+		int64_t times; /* it was said */
+	} refusal;
 	struct rival rival;
 	int64_t requests;
 };

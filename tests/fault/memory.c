@@ -88,6 +88,7 @@ static void every_allocation(const struct kind *kind)
 		struct seat seat;
 
 		seat_begin(&seat, conf);
+		seat.instance_id = kind->instance_id;
 		rg__alloc_fail_after(++n);
 		if (is_made(&seat))
 			live(&seat, kind);

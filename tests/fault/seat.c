@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "codec/api.h"
 #include "codec/offset_commit.h"
+#include "codec/offset_fetch.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -238,14 +239,33 @@ rg_err seat_join(struct seat *seat)
 	return err;
 }
 
-static void committed(void *user, const struct rg__response *response)
+static void hear_offsets(struct seat *seat, const struct rg__response *response, bool commit, rg_err err)
 {
-	struct seat *seat = user;
-
 	ck_assert((response->body != NULL) == (response->error.code == RG_OK));
 	ck_assert((response->error.text[0] != '\0') == (response->error.code != RG_OK));
-	seat->last_commit = response->error.code;
+	seat->last_commit = response->error.code ? response->error.code : err;
 	seat->answered++;
+	rg__member_offsets_answered(seat->member, commit, seat->last_commit, seat->epoch);
+}
+
+static void committed(void *user, const struct rg__response *response)
+{
+	const struct rg__offset_commit_response *body = response->body;
+	const struct rg__offset_commit_response_topic *topic = body ? body->topics.items : NULL;
+	const struct rg__offset_commit_response_topic_partition *partition = topic ? topic->partitions.items : NULL;
+
+	hear_offsets(user, response, true, partition ? partition->error_code : 0);
+}
+
+static void fetched(void *user, const struct rg__response *response)
+{
+	const struct rg__offset_fetch_response *body = response->body;
+	const struct rg__offset_fetch_response_group *group = body ? body->groups.items : NULL;
+	const struct rg__offset_fetch_response_group_topic *topic = group ? group->topics.items : NULL;
+	const struct rg__offset_fetch_response_group_topic_partition *partition = topic ? topic->partitions.items : NULL;
+
+	hear_offsets(user, response, false,
+	             group && group->error_code ? group->error_code : partition ? partition->error_code : 0);
 }
 
 void seat_commit(struct seat *seat)
@@ -253,6 +273,7 @@ void seat_commit(struct seat *seat)
 	static struct rg__offset_commit_request_topic_partition partition;
 	static struct rg__offset_commit_request_topic topic;
 	static struct rg__offset_commit_request request;
+	static char member_id[128];
 	struct rg__call call = {.api_key = RG__API_OFFSET_COMMIT,
 	                        .body = &request,
 	                        .timeout_ms = COMMIT_TIMEOUT_MS,
@@ -263,14 +284,41 @@ void seat_commit(struct seat *seat)
 	rg__fields_init(&rg__offset_commit_request_fields, &request);
 	partition.committed_offset = 5;
 	topic = (struct rg__offset_commit_request_topic){rg__bytes_of("t"), {&partition, 1}};
+	snprintf(member_id, sizeof(member_id), "%s", rg__member_member_id(seat->member));
 	request.group_id = rg__bytes_of("g");
-	request.member_id = rg__bytes_of("");
+	request.member_id = rg__bytes_of(member_id);
+	request.generation_id_or_member_epoch = rg__member_generation(seat->member);
+	request.group_instance_id = rg__bytes_of(seat->instance_id);
 	request.topics = (struct rg__array){&topic, 1};
+	seat->epoch = rg__member_epoch(seat->member);
 	rg_err err = rg__member_request(seat->member, &call, NULL);
 
 	ck_assert(err == RG_OK || err == RG_ERR_MEMORY);
 	seat->last_commit = err;
 	seat->requests += err == RG_OK;
+}
+
+void seat_fetch(struct seat *seat)
+{
+	static int32_t partition;
+	static struct rg__offset_fetch_request_group_topic topic;
+	static struct rg__offset_fetch_request_group group;
+	static struct rg__offset_fetch_request request;
+	struct rg__call call = {.api_key = RG__API_OFFSET_FETCH,
+	                        .body = &request,
+	                        .timeout_ms = COMMIT_TIMEOUT_MS,
+	                        .done = fetched,
+	                        .user = seat};
+
+	topic = (struct rg__offset_fetch_request_group_topic){rg__bytes_of("t"), {&partition, 1}};
+	rg__fields_init(&rg__offset_fetch_request_group_fields, &group);
+	group.group_id = rg__bytes_of("g");
+	group.topics = (struct rg__array){&topic, 1};
+	rg__fields_init(&rg__offset_fetch_request_fields, &request);
+	request.groups = (struct rg__array){&group, 1};
+	seat->epoch = rg__member_epoch(seat->member);
+	ck_assert_int_eq(rg__member_request(seat->member, &call, NULL), RG_OK);
+	seat->requests++;
 }
 
 void seat_leave(struct seat *seat, int timeout_ms)

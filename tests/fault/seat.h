@@ -16,14 +16,16 @@ struct seat {
 	struct broker broker;
 	rg_conf *conf;
 	rg_member *member;
+	const char *instance_id;  /* as the conf has it, NULL: none */
 	rg_member_event *owed;    /* an ask whose answer there was no memory for */
 	bool preparing, leaving, left, failed;
+	uint32_t epoch; /* of the last commit or fetch */
 	int prepares, completes, losts;
 	rg_error errors[ERRORS_MAX]; /* that the application was told */
 	int error_count;
 	char assignment[32];      /* of the last COMPLETE */
 	int64_t short_until_us;   /* until then the first allocation of every turn of the loop fails */
-	int requests, answered;   /* OffsetCommits, and how many of them ended */
+	int requests, answered;   /* OffsetCommits and OffsetFetches, and how many of them ended */
 	rg_err last_commit;
 };
 
@@ -36,6 +38,7 @@ void seat_begin(struct seat *seat, rg_conf *conf); /* the conf must outlive it; 
 rg_err seat_make(struct seat *seat);               /* the member */
 rg_err seat_join(struct seat *seat);
 void seat_commit(struct seat *seat);
+void seat_fetch(struct seat *seat); /* what was committed; told of as a commit is */
 void seat_leave(struct seat *seat, int timeout_ms);
 
 /* Lets time pass until it holds, and looks every 100 ms; ends the test when it does not hold within the time. */
