@@ -369,10 +369,22 @@ static void offer_all(struct rg__sim_cluster *cluster, int node)
 	}
 }
 
+void rg__sim_widen(struct rg__sim_cluster *cluster, int node)
+{
+	offer_all(cluster, node);
+}
+
 void rg__sim_narrow(struct rg__sim_cluster *cluster, int node, int16_t api, int16_t last)
 {
 	if (last >= cluster->first[node][api] && last < cluster->last[node][api])
 		cluster->last[node][api] = last;
+}
+
+static bool topic_exists(void *user, struct rg__bytes topic)
+{
+	const struct rg__sim_cluster *cluster = user;
+
+	return rg__kit_topic_find(&cluster->names, topic) != NULL;
 }
 
 bool rg__sim_cluster_init(struct rg__sim_cluster *cluster, struct rg__sim_net *net, int brokers, uint64_t seed)
@@ -383,6 +395,8 @@ bool rg__sim_cluster_init(struct rg__sim_cluster *cluster, struct rg__sim_net *n
 	cluster->conf.seed = seed;
 	cluster->conf.initial_delay_us = 0;
 	cluster->conf.session_min_us = 1000000;
+	cluster->conf.topic_exists = topic_exists;
+	cluster->conf.user = cluster;
 	cluster->coordinator = rg__kit_coordinator_new(&cluster->conf);
 	if (!cluster->coordinator || !rg__sim_event_init(net->world, &cluster->due, time_passed, cluster))
 		return false;

@@ -65,6 +65,7 @@ void rg__sim_cluster_free(struct rg__sim_cluster *cluster);
 
 /* This broker offers the API up to `last` only. */
 void rg__sim_narrow(struct rg__sim_cluster *cluster, int node, int16_t api, int16_t last);
+void rg__sim_widen(struct rg__sim_cluster *cluster, int node); /* everything again */
 
 void rg__sim_fault_add(struct rg__sim_cluster *cluster, const struct rg__sim_fault *fault); /* dropped when full */
 void rg__sim_faults_clear(struct rg__sim_cluster *cluster);

@@ -217,10 +217,14 @@ static void begin(struct app *app)
 	case RG_MEMBER_ERROR:
 		app->errors++;
 		check_error(app, app->event->error.code, app->event->fatal);
-		if (app->event->fatal)
+		if (app->event->fatal) {
 			app->restart = true;
-		else
+			if (app->event->error.code == 82 && app->seat_taken_us)
+				app->fenced_until_us = now_us(app) + 3000000;
+		}
+		else {
 			rg_member_retry(app->member);
+		}
 		break;
 	case RG_MEMBER_LEFT:
 		check_left(app);
@@ -308,11 +312,17 @@ static void tick(void *user)
 {
 	struct app *app = user;
 
+	if (app->restart && app->fenced_until_us > now_us(app)) {
+		rg__sim_at(&app->sim->world, &app->tick, app->fenced_until_us);
+		return;
+	}
 	if (app->restart) {
 		unsigned mask = app->topic_mask;
+		bool fenced = app->fenced_until_us != 0;
 
 		end_process(app);
-		app_start(app, mask);
+		if (!fenced)
+			app_start(app, mask);
 		return;
 	}
 	if (!app->member)
@@ -350,15 +360,25 @@ static void set_number(struct app *app, const char *name, int value)
 	set(app, name, text);
 }
 
+/* A number of this life of the process, always the same for the same seed. */
+static uint32_t hash_life(const struct app *app)
+{
+	struct rg__random random = {.state = app->sim->seed * 64 + (uint64_t)app->number * 8 + (uint64_t)app->lives};
+
+	rg__random_next(&random);
+	return (uint32_t)(rg__random_next(&random) >> 33);
+}
+
 static void configure(struct app *app)
 {
 	const struct app_settings *settings = &app->sim->settings;
 	char instance[16];
 
-	snprintf(instance, sizeof(instance), "i%d", app->number);
+	snprintf(instance, sizeof(instance), "i%d", app->instance);
 	set(app, "group.id", "g");
 	set(app, "bootstrap.servers", settings->bootstrap);
-	set(app, "partition.assignment.strategy", settings->strategy);
+	set(app, "partition.assignment.strategy",
+	    settings->strategies[0] ? settings->strategies[hash_life(app) % 2] : settings->strategy);
 	set_number(app, "session.timeout.ms", settings->session_ms);
 	set_number(app, "heartbeat.interval.ms", settings->heartbeat_ms);
 	set_number(app, "max.poll.interval.ms", settings->max_poll_ms);
@@ -397,7 +417,8 @@ void app_init(struct app *app, struct sim *sim, int number, bool is_static)
 	memset(app, 0, sizeof(*app));
 	app->sim = sim;
 	app->number = number;
-	app->is_static = is_static;
+	app->is_static = app->born_static = is_static;
+	app->instance = number;
 	rg__sim_host_init(&app->host, &sim->net, number);
 	if (!rg__sim_event_init(&sim->world, &app->act, act, app) || !rg__sim_event_init(&sim->world, &app->tick, tick, app))
 		out_of_memory(app);
@@ -426,11 +447,22 @@ void app_start(struct app *app, unsigned topic_mask)
 	app->generation = -1;
 	app->prepared = false;
 	app->known_id = 0;
-	app->told_22 = -1;
+	app->told_22 = app->heard_22 = -1;
+	app->made_bad = false;
 	app->polled_us = now_us(app);
+	app->seat_taken_us = 0;
 	take_topics(app, topic_mask);
 	join(app);
 	rg__sim_at(&sim->world, &app->tick, now_us(app) + TICK_US);
+}
+
+void app_start_twin(struct app *app, const struct app *of)
+{
+	if (app->member || !of->member || !of->is_static)
+		return;
+	app->is_static = true;
+	app->instance = of->instance;
+	app_start(app, of->topic_mask);
 }
 
 static void end_process(struct app *app)
@@ -450,6 +482,9 @@ static void end_process(struct app *app)
 	app->metadata_id = 0;
 	app->owned = app->positioned = 0;
 	app->joined = app->leaving = app->restart = app->leads = app->knows_plan = app->asked = false;
+	app->is_static = app->born_static;
+	app->instance = app->number;
+	app->fenced_until_us = app->seat_taken_us = 0;
 	app->doing = APP_IDLE;
 	app->busy_until_us = app->gap_until_us = app->slow_listener_us = app->slow_assignor_us = 0;
 	rg__sim_cancel(&app->sim->world, &app->act);

@@ -20,7 +20,8 @@ struct sim;
 
 /* What one run gives all its members. */
 struct app_settings {
-	const char *strategy;
+	const char *strategy;     /* of everybody; of a mixed group, the longest list */
+	const char *strategies[2]; /* of a mixed group: each life of a process has one of them; NULL: the same for all */
 	const char *bootstrap;
 	int session_ms, heartbeat_ms, max_poll_ms, request_ms, budget;
 };
@@ -32,7 +33,8 @@ struct offsets_request;
 struct app {
 	struct sim *sim;
 	int number;
-	bool is_static;
+	bool is_static, born_static; /* born: when it is nobody's twin */
+	int instance; /* static: its group.instance.id, which a twin shares */
 	struct rg__sim_host host;
 	rg_conf *conf;
 	rg_member *member; /* NULL: the process does not run */
@@ -44,6 +46,7 @@ struct app {
 	/* What it wants, and what it is told to do wrong. */
 	bool joined, leaving;
 	bool restart; /* it failed for good: its supervisor starts it again */
+	int64_t fenced_until_us; /* a twin has its place: it does nothing any more until then, and is not started again; 0: no */
 	int64_t leave_by_us;
 	int64_t gap_until_us, slow_listener_us, slow_assignor_us;
 
@@ -70,6 +73,7 @@ struct app {
 	struct rg__leading leading;
 	rg__request_id metadata_id; /* for the plan, or to look whether topics have changed */
 	int bad_plans; /* the next plan is wrong: 1 twice, 2 to somebody else */
+	bool made_bad; /* it was made, and must not leave the process */
 	bool metadata_for_plan, leads, knows_plan, asked;
 	int32_t planned[TOPICS]; /* partitions of each topic in the last plan */
 	int64_t next_look_us;
@@ -80,7 +84,9 @@ struct app {
 	uint64_t known_id;   /* a hash of the member id it last used; 0: none */
 	bool id_is_over;     /* it has been told so, or gave the seat up */
 	int32_t told_22;     /* the generation of which it was told that it is over; -1: none */
+	int32_t heard_22;    /* likewise, when the answer had arrived and was of interest */
 	int64_t polled_us;
+	int64_t seated_us, seat_taken_us; /* static: when it got its seat, and when a twin took it; 0: it has it */
 
 	long prepares, completes, losts, errors;
 };
@@ -89,6 +95,8 @@ void app_init(struct app *app, struct sim *sim, int number, bool is_static);
 void app_free(struct app *app);
 
 void app_start(struct app *app, unsigned topic_mask); /* the process begins, and subscribes */
+/* Likewise, with the group.instance.id of another that runs. */
+void app_start_twin(struct app *app, const struct app *of);
 void app_leave(struct app *app, int timeout_ms);
 void app_subscribe(struct app *app, unsigned topic_mask);
 void app_rejoin(struct app *app);

@@ -62,8 +62,11 @@ static void plan(struct app *app, const struct rg__metadata_response *body)
 		sim_broken(app->sim, "process %d leads with an assignor it never offered: %s", app->number, assign->protocol);
 		return;
 	}
+	app->made_bad = false;
 	err = rg__leading_plan(&app->leading, assignor, app->strategy.cooperative, topics, count, assign->generation, &result,
 	                       &error);
+	if (!err && app->made_bad)
+		sim_broken(app->sim, "process %d: its plan is wrong, and goes out", app->number);
 	if (err == RG_ERR_BAD_PLAN && app->bad_plans) {
 		app->bad_plans = 0;
 		rg_member_assign_failed(app->member, assign->ticket, err, error.text);
@@ -152,11 +155,15 @@ static rg_err assign_sloppily(const rg_group *group, rg_plan *plan, rg_error *er
 	rg_err err;
 
 	for (int32_t m = 0; app->bad_plans == 2 && group->topic_count && m < group->member_count; m++)
-		if (!group->members[m].topic_count || group->members[m].topics[0] != 0)
+		if (!group->members[m].topic_count || group->members[m].topics[0] != 0) {
+			app->made_bad = true;
 			return rg_plan_give(plan, m, 0, 0);
+		}
 	err = rg_assignor_builtin("roundrobin")->assign(group, plan, error, NULL);
-	for (int32_t m = 0; !err && app->bad_plans == 1 && group->topic_count && m < group->member_count; m++)
+	for (int32_t m = 0; !err && app->bad_plans == 1 && group->topic_count && m < group->member_count; m++) {
 		err = rg_plan_give(plan, m, 0, 0);
+		app->made_bad = app->made_bad || m > 0;
+	}
 	return err;
 }
 

@@ -105,7 +105,7 @@ static bool fill_commit(struct offsets_request *request)
 	char instance[16];
 
 	rg__fields_init(&rg__offset_commit_request_fields, commit);
-	snprintf(instance, sizeof(instance), "i%d", app->number);
+	snprintf(instance, sizeof(instance), "i%d", app->instance);
 	commit->group_id = rg__bytes_of("g");
 	commit->generation_id_or_member_epoch = rg__member_generation(app->member);
 	commit->member_id = rg__bytes_of(rg__arena_copy(&request->arena, id, strlen(id)));

@@ -16,6 +16,9 @@
 #include <string.h>
 
 enum { REQUESTS_PER_SECOND_MAX = 80, WATCH_US = 250000 };
+/* In ten seconds. With pauses that double from 0.1 s to 1 s, give or take a fifth, sixteen look-ups fail; one that succeeds for
+ * a second lets the next begin at once. A pause that does not grow makes eighty. */
+enum { FINDS_MAX = 30 };
 
 void sim_broken(struct sim *sim, const char *format, ...)
 {
@@ -26,15 +29,6 @@ void sim_broken(struct sim *sim, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(sim->broken, sizeof(sim->broken), format, args);
 	va_end(args);
-}
-
-static uint64_t hash(struct rg__bytes bytes)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < bytes.len; i++)
-		h = (h ^ bytes.data[i]) * UINT64_C(0x100000001b3);
-	return h;
 }
 
 static const struct rg__machine *machine_of(const struct app *app)
@@ -48,6 +42,10 @@ void check_prepare(struct app *app)
 {
 	if (app->prepared)
 		sim_broken(app->sim, "process %d: prepare twice without complete", app->number);
+	/* What it gives up here it would commit, and call its own until then. */
+	if (app->owned && app->heard_22 >= 0 && app->heard_22 == app->generation)
+		sim_broken(app->sim, "process %d has heard that generation %d is over, and prepares as if it were not", app->number,
+		           (int)app->generation);
 	app->prepared = true;
 	app->prepares++;
 }
@@ -56,8 +54,8 @@ void check_prepare(struct app *app)
  * former self. */
 static bool was_planned(struct app *app, const rg_member_event *event)
 {
-	uint64_t bytes = hash((struct rg__bytes){event->assignment.data, event->assignment.len});
-	uint64_t member = hash(rg__bytes_of(event->member_id));
+	uint64_t bytes = check_hash((struct rg__bytes){event->assignment.data, event->assignment.len});
+	uint64_t member = check_hash(rg__bytes_of(event->member_id));
 
 	for (int formerly = 0; formerly <= app->is_static; formerly++)
 		for (const struct planned *plan = app->sim->plans; plan; plan = plan->next)
@@ -87,11 +85,12 @@ static uint64_t owns(const struct app *app)
 }
 
 /* Where no client can know better: its JoinGroup or SyncGroup is out, and that the answer got lost it learns only by the
- * request's timeout; or the coordinator has forgotten the group since, and everybody learns at his next heartbeat. */
+ * request's timeout; or the coordinator has forgotten the group since, or given its seat to a twin, and everybody learns at his
+ * next heartbeat. */
 static bool cannot_know(const struct app *app)
 {
 	return machine_of(app)->membership == RG__JOINING || machine_of(app)->membership == RG__SYNCING ||
-	       (app->sim->state_lost_us && app->planned_us <= app->sim->state_lost_us);
+	       (app->sim->state_lost_us && app->planned_us <= app->sim->state_lost_us) || check_lost_seat(app);
 }
 
 void check_owns(struct app *app, uint64_t added)
@@ -132,8 +131,8 @@ static void note_plan(struct sim *sim, const struct rg__sync_group_request *sync
 		}
 		plan->at_us = sim->world.now_us;
 		plan->generation = sync->generation_id;
-		plan->member = hash(shares[i].member_id);
-		plan->bytes = hash(shares[i].assignment);
+		plan->member = check_hash(shares[i].member_id);
+		plan->bytes = check_hash(shares[i].assignment);
 		plan->next = sim->plans;
 		sim->plans = plan;
 	}
@@ -212,10 +211,10 @@ static void check_id(struct sim *sim, struct app *app, const struct rg__kit_requ
 
 	if (!id_of(request, &id))
 		return;
-	if (request->api == RG__API_JOIN_GROUP && app->known_id && hash(id) != app->known_id && !app->id_is_over &&
+	if (request->api == RG__API_JOIN_GROUP && app->known_id && check_hash(id) != app->known_id && !app->id_is_over &&
 	    !app->is_static && !sim->garbage)
 		sim_broken(sim, "process %d joins with another member id, and nobody told it that its own is over", app->number);
-	app->known_id = id.len ? hash(id) : 0;
+	app->known_id = id.len ? check_hash(id) : 0;
 	if (request->api == RG__API_JOIN_GROUP)
 		app->id_is_over = false;
 }
@@ -249,6 +248,7 @@ static void note_answer(struct sim *sim, int host, const struct rg__kit_request 
 	if (!app || !app->member)
 		return;
 	check_id(sim, app, request);
+	check_seat(sim, app, request, answer);
 	if (request->api == RG__API_LEAVE_GROUP && app->is_static)
 		sim_broken(sim, "process %d is static and gives its seat up", host);
 	if (answer && request->api == RG__API_OFFSET_COMMIT) {
@@ -264,33 +264,13 @@ static void note_answer(struct sim *sim, int host, const struct rg__kit_request 
 
 static void applied(void *user, int host, const struct rg__kit_request *request, const void *answer)
 {
+	check_coordinator_answer(user, request, answer);
+	foreign_answered(user, request, answer);
 	note_answer(user, host, request, answer);
 	if (answer && request->api == RG__API_SYNC_GROUP)
 		note_plan(user, request->body, answer);
 	else if (answer && request->api == RG__API_OFFSET_COMMIT)
 		note_commits(user, host, request->body, answer);
-}
-
-static void coordinator_event(void *user, const struct rg__kit_event *event)
-{
-	struct sim *sim = user;
-	struct rg__event_line line = {0};
-	const char *text;
-
-	if (event->type == RG__KIT_EVENT_STATE && event->to == RG__KIT_EMPTY)
-		sim->last_generation = -1;
-	if (event->type == RG__KIT_EVENT_STATE && event->to == RG__KIT_AWAITING_SYNC) {
-		if (event->generation <= sim->last_generation)
-			sim_broken(sim, "the coordinator begins generation %d after generation %d", (int)event->generation,
-			           (int)sim->last_generation);
-		sim->last_generation = event->generation;
-	}
-	if (!sim->events)
-		return;
-	text = rg__kit_event_line(event, sim->world.now_us, &line);
-	if (text)
-		fprintf(sim->events, "%s\n", text);
-	rg__event_free(&line);
 }
 
 void check_state_lost(struct sim *sim)
@@ -337,6 +317,7 @@ static void check_poll(struct app *app)
 
 void check_lost(struct app *app, rg_cause cause)
 {
+	app->heard_22 = -1;
 	if (cause == RG_CAUSE_NONE || (cause == RG_CAUSE_FATAL && !app->sim->garbage))
 		sim_broken(app->sim, "process %d: lost, and nothing that costs the ownership has happened", app->number);
 	if (cause == RG_CAUSE_ILLEGAL_GENERATION && (app->told_22 < 0 || app->told_22 < app->generation) && !app->sim->garbage)
@@ -353,7 +334,9 @@ void check_error(struct app *app, rg_err err, bool fatal)
 	for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++)
 		if (err == silent[i])
 			sim_broken(app->sim, "process %d: its user hears of %s", app->number, rg_err_name(err));
-	if (fatal && err != 82)
+	if (fatal && err == 82)
+		check_fenced(app);
+	else if (fatal)
 		sim_broken(app->sim, "process %d: ended by %s", app->number, rg_err_name(err));
 }
 
@@ -403,7 +386,10 @@ static void watch(void *user)
 		check_heartbeat(&sim->apps[i]);
 		check_leaving(&sim->apps[i]);
 		check_poll(&sim->apps[i]);
+		check_twins(&sim->apps[i]);
 	}
+	check_coordinator(sim);
+	foreign_time(sim);
 	if (sim->world.now_us - sim->window_us >= 1000000) {
 		for (int i = 0; i < sim->app_count; i++) {
 			if (sim->requests_in_window[i] > sim->most_requests_per_second)
@@ -414,13 +400,23 @@ static void watch(void *user)
 		}
 		sim->window_us = sim->world.now_us;
 	}
+	if (sim->world.now_us - sim->finds_window_us >= 10000000) {
+		for (int i = 0; i < sim->app_count; i++) {
+			if (sim->finds_in_window[i] > sim->most_finds)
+				sim->most_finds = sim->finds_in_window[i];
+			if (sim->finds_in_window[i] > FINDS_MAX)
+				sim_broken(sim, "process %d looked %ld times for the coordinator in ten seconds", i, sim->finds_in_window[i]);
+			sim->finds_in_window[i] = 0;
+		}
+		sim->finds_window_us = sim->world.now_us;
+	}
 	rg__sim_at(&sim->world, &sim->watch, sim->world.now_us + WATCH_US);
 }
 
 bool check_init(struct sim *sim)
 {
 	wire_tap(sim);
-	sim->cluster.observer = (struct rg__sim_observer){applied, coordinator_event, sim};
+	sim->cluster.observer = (struct rg__sim_observer){applied, check_coordinator_event, sim};
 	if (!rg__sim_event_init(&sim->world, &sim->watch, watch, sim))
 		return false;
 	rg__sim_at(&sim->world, &sim->watch, sim->world.now_us + WATCH_US);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks through everything that can happen, in every order, from the first join on, and checks every state on the way.
  *
- *     explore [--members N] [--cooperative] [--joins N] [--leaves N] [--moves N] [--drops N] [--errors N] [--ticks N]
- *             [--seconds N] [--prompt] [--mutant N]
+ *     explore [--members N] [--cooperative] [--joins N] [--leaves N] [--moves N] [--drops N] [--errors N] [--commits N]
+ *             [--ticks N] [--seconds N] [--prompt] [--mutant N]
  *
  * A state that was seen before is not walked on from. Nothing is copied: a state is reached again by doing the choices that led
  * to it. "complete": there is nothing left to do within the given numbers; "bounded": the time was over. */
@@ -203,6 +203,7 @@ int main(int argc, char **argv)
 		.moves = number_after(argc, argv, "--moves", 1),
 		.drops = number_after(argc, argv, "--drops", 1),
 		.errors = number_after(argc, argv, "--errors", 1),
+		.commits = number_after(argc, argv, "--commits", 0),
 		.ticks = number_after(argc, argv, "--ticks", 6),
 	};
 	for (int i = 1; i < argc; i++) {
@@ -216,11 +217,11 @@ int main(int argc, char **argv)
 	if (walk->conf.members < 1 || walk->conf.members > MEMBERS_MAX || walk->conf.ticks > 200)
 		return 2;
 	explore(walk, seconds);
-	printf("%d members, %s%s; joins %d, leaves %d, moves %d, drops %d, errors %d, jumps of time %d: %zu states, %ld transitions, %ld "
+	printf("%d members, %s%s; joins %d, leaves %d, moves %d, drops %d, errors %d, commits %d, jumps of time %d: %zu states, %ld transitions, %ld "
 	       "ends, depth %d, %s\n",
 	       walk->conf.members, walk->conf.cooperative ? "cooperative" : "eager",
 	       walk->conf.prompt ? ", prompt" : "", walk->conf.joins, walk->conf.leaves, walk->conf.moves,
-	       walk->conf.drops, walk->conf.errors, walk->conf.ticks, walk->seen.count, walk->transitions, walk->ends, walk->deepest,
+	       walk->conf.drops, walk->conf.errors, walk->conf.commits, walk->conf.ticks, walk->seen.count, walk->transitions, walk->ends, walk->deepest,
 	       walk->broken[0] ? "BROKEN" : walk->cut ? "bounded" : "complete");
 	if (walk->broken[0]) {
 		printf("%s, after\n", walk->broken);

@@ -141,6 +141,11 @@ static void add_peer(struct sum *sum, const struct peer *peer)
 	add_queue(sum, &peer->late, peer->machine);
 	if (peer->find)
 		add_time(sum, peer->find_since_us);
+	add(sum, peer->committing);
+	if (peer->committing) {
+		add(sum, peer->commit_epoch == peer->machine->epoch);
+		add_time(sum, peer->commit_since_us);
+	}
 	add(sum, peer->ask_count);
 	for (int i = 0; i < peer->ask_count; i++) {
 		add(sum, peer->asks[i].kind * 1000 + peer->asks[i].share);
@@ -202,6 +207,6 @@ uint64_t world_hash(const struct world *world)
 		add_peer(&sum, &world->peers[i]);
 	if (group)
 		add_group(&sum, group);
-	add(&sum, world->joins | world->leaves << 4 | world->moves << 8 | world->drops << 12 | world->errors << 16);
+	add(&sum, world->joins | world->leaves << 4 | world->moves << 8 | world->drops << 12 | world->errors << 16 | world->commits << 20);
 	return sum.h;
 }

@@ -3,37 +3,33 @@
 
 #include "base/alloc.h"
 #include "codec/api.h"
-#include "codec/heartbeat.h"
-#include "codec/join_group.h"
-#include "codec/leave_group.h"
-#include "codec/sync_group.h"
 #include "group/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SESSION_MS = 6000, HEARTBEAT_MS = 2000, REBALANCE_MS = 12000, PARTITIONS = 2 };
+enum { HEARTBEAT_MS = 2000, PARTITIONS = 2 };
 /* Nothing is on its way for longer: what comes later than that may be older than the seat, and no client can know. */
 #define AGE_MAX_US (SESSION_MS * INT64_C(1000) / 3)
 
-static void broken(struct world *world, int peer, const char *what)
+void world_broken(struct world *world, int peer, const char *what)
 {
 	if (!world->broken[0])
 		snprintf(world->broken, sizeof(world->broken), "member %d: %s", peer, what);
 }
 
-static void copy_id(char to[ID_MAX], struct rg__bytes from)
+void world_copy_id(char to[ID_MAX], struct rg__bytes from)
 {
 	snprintf(to, ID_MAX, "%.*s", (int)from.len, (const char *)from.data);
 }
 
-static struct message *push(struct world *world, int peer, struct queue *queue)
+struct message *world_push(struct world *world, int peer, struct queue *queue)
 {
 	struct message *message;
 
 	if (queue->count == QUEUE_MAX) {
-		broken(world, peer, "a dozen messages on one line");
+		world_broken(world, peer, "a dozen messages on one line");
 		queue->count = 0;
 	}
 	message = &queue->items[queue->count++];
@@ -42,7 +38,7 @@ static struct message *push(struct world *world, int peer, struct queue *queue)
 	return message;
 }
 
-static struct message pop(struct queue *queue)
+struct message world_pop(struct queue *queue)
 {
 	struct message first = queue->items[0];
 
@@ -70,7 +66,7 @@ static void ask(struct world *world, int at, enum ask_kind kind, uint32_t attemp
 	struct peer *peer = &world->peers[at];
 
 	if (peer->ask_count == 8) {
-		broken(world, at, "the application is asked eight things at once");
+		world_broken(world, at, "the application is asked eight things at once");
 		return;
 	}
 	peer->asks[peer->ask_count++] = (struct ask){kind, attempt, rg__machine_generation(peer->machine), peer->share};
@@ -82,7 +78,7 @@ static void send(struct world *world, int at, int16_t api, const struct rg__acti
 	struct message *message;
 
 	if (!peer->connection) {
-		broken(world, at, "a request without a connection");
+		world_broken(world, at, "a request without a connection");
 		return;
 	}
 	/* A connection of its own for what must not wait behind a parked request. */
@@ -90,11 +86,11 @@ static void send(struct world *world, int at, int16_t api, const struct rg__acti
 		hang_up(peer);
 		peer->connection = ++world->connections;
 	}
-	message = push(world, at, &peer->up);
+	message = world_push(world, at, &peer->up);
 	message->api = api;
 	message->attempt = action->attempt;
 	message->generation = rg__machine_generation(peer->machine);
-	copy_id(message->id, rg__bytes_of(rg__machine_member_id(peer->machine)));
+	world_copy_id(message->id, rg__bytes_of(rg__machine_member_id(peer->machine)));
 	message->claims = peer->owned;
 	if (api == RG__API_SYNC_GROUP && action->with_plan) {
 		memcpy(message->ids, peer->joined.ids, sizeof(message->ids));
@@ -161,127 +157,9 @@ static void step(struct world *world, int at, struct rg__event *event)
 	rg__machine_step(peer->machine, world->now_us, event, &actions);
 	observer_actions(&peer->observer, peer->machine, &actions);
 	if (peer->observer.broken[0])
-		broken(world, at, peer->observer.broken);
+		world_broken(world, at, peer->observer.broken);
 	for (int i = 0; i < actions.count; i++)
 		act(world, at, &actions.items[i]);
-}
-
-/* --- The coordinator ----------------------------------------------------------------------------------------------------- */
-
-static void read_answer(const struct rg__kit_answer *answer, struct message *to)
-{
-	if (answer->api == RG__API_JOIN_GROUP) {
-		const struct rg__join_group_response *body = answer->body;
-		const struct rg__join_group_response_member *members = body->members.items;
-
-		to->err = body->error_code;
-		to->generation = body->generation_id;
-		copy_id(to->id, body->member_id);
-		copy_id(to->leader, body->leader);
-		to->leads = body->leader.len && rg__bytes_equal(body->leader, body->member_id);
-		to->skip = body->skip_assignment;
-		for (int32_t i = 0; i < body->members.count && i < MEMBERS_MAX; i++) {
-			copy_id(to->ids[i], members[i].member_id);
-			to->id_claims[i] = members[i].metadata.len ? members[i].metadata.data[0] : 0;
-			to->count++;
-		}
-	} else if (answer->api == RG__API_SYNC_GROUP) {
-		const struct rg__sync_group_response *body = answer->body;
-
-		to->err = body->error_code;
-		to->shares[0] = body->assignment.len ? body->assignment.data[0] : 0;
-	} else if (answer->api == RG__API_HEARTBEAT) {
-		to->err = ((const struct rg__heartbeat_response *)answer->body)->error_code;
-	}
-}
-
-static void reply(struct world *world, int at, rg_err err, const struct rg__kit_answer *answer)
-{
-	struct peer *peer = &world->peers[at];
-	struct message *message = push(world, at, &peer->down);
-
-	message->api = peer->working.api;
-	message->attempt = peer->working.attempt;
-	message->err = err;
-	copy_id(message->id, rg__bytes_of(peer->working.id));
-	if (answer)
-		read_answer(answer, message);
-	peer->busy = false;
-}
-
-static void dispatch(struct world *world, struct rg__kit_outcome *outcome)
-{
-	for (const struct rg__kit_answer *answer = outcome->answers; answer; answer = answer->next)
-		for (int at = 0; at < world->conf->members; at++)
-			if (world->peers[at].connection == answer->connection && world->peers[at].busy)
-				reply(world, at, 0, answer);
-	rg__kit_outcome_clear(outcome);
-}
-
-static void take_up(struct world *world, int at, rg_err err)
-{
-	struct peer *peer = &world->peers[at];
-	struct message *message = &peer->working;
-	struct rg__kit_outcome outcome = {0};
-	struct rg__join_group_request join;
-	struct rg__sync_group_request sync;
-	struct rg__heartbeat_request beat;
-	struct rg__leave_group_request leave;
-	struct rg__join_group_request_protocol protocol = {rg__bytes_of("p"), {&message->claims, 1}};
-	struct rg__sync_group_request_assignment plan[MEMBERS_MAX];
-	struct rg__leave_group_request_member leaver = {.member_id = rg__bytes_of(message->id)};
-	struct rg__kit_request request = {.connection = peer->connection, .correlation_id = 1, .client_id = rg__bytes_of("c")};
-
-	*message = pop(&peer->up);
-	peer->busy = true;
-	if (!err && peer->node != world->node)
-		err = 16;
-	if (err) {
-		reply(world, at, err, NULL);
-		return;
-	}
-	request.api = message->api;
-	request.version = rg__api_by_key(message->api)->last;
-	switch (message->api) {
-	case RG__API_JOIN_GROUP:
-		rg__fields_init(&rg__join_group_request_fields, &join);
-		join.group_id = rg__bytes_of("g");
-		join.session_timeout_ms = SESSION_MS;
-		join.rebalance_timeout_ms = REBALANCE_MS;
-		join.member_id = rg__bytes_of(message->id);
-		join.protocol_type = rg__bytes_of("consumer");
-		join.protocols = (struct rg__array){&protocol, 1};
-		request.body = &join;
-		break;
-	case RG__API_SYNC_GROUP:
-		rg__fields_init(&rg__sync_group_request_fields, &sync);
-		sync.group_id = rg__bytes_of("g");
-		sync.generation_id = message->generation;
-		sync.member_id = rg__bytes_of(message->id);
-		sync.protocol_type = rg__bytes_of("consumer");
-		sync.protocol_name = rg__bytes_of("p");
-		for (int i = 0; i < message->count; i++)
-			plan[i] = (struct rg__sync_group_request_assignment){rg__bytes_of(message->ids[i]), {&message->shares[i], 1}};
-		sync.assignments = (struct rg__array){plan, message->count};
-		request.body = &sync;
-		break;
-	case RG__API_HEARTBEAT:
-		rg__fields_init(&rg__heartbeat_request_fields, &beat);
-		beat.group_id = rg__bytes_of("g");
-		beat.generation_id = message->generation;
-		beat.member_id = rg__bytes_of(message->id);
-		request.body = &beat;
-		break;
-	default:
-		rg__fields_init(&rg__leave_group_request_fields, &leave);
-		leave.group_id = rg__bytes_of("g");
-		leave.members = (struct rg__array){&leaver, 1};
-		request.body = &leave;
-		break;
-	}
-	if (!rg__kit_coordinator_step(world->coordinator, world->now_us, &request, &outcome))
-		abort();
-	dispatch(world, &outcome);
 }
 
 /* --- The application --------------------------------------------------------------------------------------------------------- */
@@ -301,7 +179,7 @@ static void take(struct world *world, int at, uint8_t added)
 
 		/* While its JoinGroup or SyncGroup is out it cannot know that the answer was lost. */
 		if (other != at && still_owns(rival) && still_owns(peer) && (rival->owned & added) && is != RG__JOINING && is != RG__SYNCING)
-			broken(world, at, "gets a partition that somebody owns");
+			world_broken(world, at, "gets a partition that somebody owns");
 	}
 	peer->owned |= added;
 }
@@ -371,7 +249,7 @@ static void answer_ask(struct world *world, int at)
 static void answered(struct world *world, int at, struct queue *queue)
 {
 	struct peer *peer = &world->peers[at];
-	struct message message = pop(queue);
+	struct message message = world_pop(queue);
 	uint32_t awaited = message.api == RG__API_JOIN_GROUP   ? peer->machine->join
 	                   : message.api == RG__API_SYNC_GROUP ? peer->machine->sync
 	                   : message.api == RG__API_HEARTBEAT  ? peer->machine->heartbeat
@@ -406,7 +284,7 @@ static void answered(struct world *world, int at, struct queue *queue)
 	}
 	step(world, at, &event);
 	if (superseded && (peer->machine->membership != was || peer->machine->epoch != epoch || peer->machine->last_attempt != newest))
-		broken(world, at, "an answer to a superseded request changes something");
+		world_broken(world, at, "an answer to a superseded request changes something");
 }
 
 static int64_t next_us(const struct world *world)
@@ -434,7 +312,8 @@ static bool may_tick(const struct world *world)
 		const struct peer *peer = &world->peers[i];
 
 		if ((!peer->busy && too_old(&peer->up, at_us)) || too_old(&peer->down, at_us) || too_old(&peer->late, at_us) ||
-		    (peer->find && at_us - peer->find_since_us > AGE_MAX_US) || (peer->ask_count && at_us > world->now_us + AGE_MAX_US))
+		    (peer->find && at_us - peer->find_since_us > AGE_MAX_US) ||
+		    (peer->committing && at_us - peer->commit_since_us > AGE_MAX_US) || (peer->ask_count && at_us > world->now_us + AGE_MAX_US))
 			return false;
 	}
 	return true;
@@ -449,13 +328,13 @@ static void tick(struct world *world)
 	if (rg__kit_coordinator_deadline(world->coordinator) <= world->now_us) {
 		if (!rg__kit_coordinator_step(world->coordinator, world->now_us, NULL, &outcome))
 			abort();
-		dispatch(world, &outcome);
+		broker_dispatch(world, &outcome);
 	}
 	for (int i = 0; i < world->conf->members; i++)
 		for (int n = 0; world->peers[i].started && rg__machine_deadline(world->peers[i].machine) <= world->now_us; n++) {
 			step(world, i, &(struct rg__event){.type = RG__EVENT_DEADLINE});
 			if (n > 4) {
-				broken(world, i, "its deadline does not move");
+				world_broken(world, i, "its deadline does not move");
 				break;
 			}
 		}
@@ -463,18 +342,52 @@ static void tick(struct world *world)
 
 static void add(struct choice choices[CHOICES_MAX], int *count, enum choice_kind kind, int peer, rg_err err)
 {
-	if (*count < CHOICES_MAX)
-		choices[(*count)++] = (struct choice){kind, peer, err};
+	if (*count == CHOICES_MAX)
+		abort(); /* what is left out would be taken for done */
+	choices[(*count)++] = (struct choice){kind, peer, err};
 }
 
-static void add_errors(const struct peer *peer, int at, struct choice choices[CHOICES_MAX], int *count)
-{
-	static const rg_err join[] = {14, 15, 16, 22, 25, 27, 30}, sync[] = {14, 15, 16, 22, 25, 27, 30}, beat[] = {14, 15, 16, 22, 25, 27, 30};
-	int16_t api = peer->up.items[0].api;
-	const rg_err *errors = api == RG__API_JOIN_GROUP ? join : api == RG__API_SYNC_GROUP ? sync : beat;
+enum { SOME_OTHER_CODE = 56 };
 
-	for (int i = 0; i < 7 && api != RG__API_LEAVE_GROUP; i++)
-		add(choices, count, CHOOSE_UP, at, errors[i]);
+/* One for each row of the reaction table, and one that has no row. */
+static void add_errors(enum rg__request request, enum choice_kind kind, int at, struct choice choices[CHOICES_MAX], int *count)
+{
+	int rows;
+	const struct rg__reaction *row = rg__reactions(request, &rows);
+
+	for (int i = 0; i < rows; i++)
+		if (row[i].code != RG_OK)
+			add(choices, count, kind, at, row[i].code == RG__ANY_CODE ? SOME_OTHER_CODE : row[i].code);
+}
+
+static enum rg__request request_of(int16_t api)
+{
+	switch (api) {
+	case RG__API_JOIN_GROUP:
+		return RG__REQUEST_JOIN_GROUP;
+	case RG__API_SYNC_GROUP:
+		return RG__REQUEST_SYNC_GROUP;
+	case RG__API_HEARTBEAT:
+		return RG__REQUEST_HEARTBEAT;
+	default:
+		return RG__REQUEST_LEAVE_GROUP;
+	}
+}
+
+static void add_wrong(const struct peer *peer, int at, struct choice choices[CHOICES_MAX], int *count)
+{
+	if (peer->up.count && !peer->busy)
+		add_errors(request_of(peer->up.items[0].api), CHOOSE_UP, at, choices, count);
+	if (peer->find)
+		add_errors(RG__REQUEST_FIND_COORDINATOR, CHOOSE_FIND, at, choices, count);
+	if (peer->committing)
+		add_errors(RG__REQUEST_OFFSET_COMMIT, CHOOSE_COMMITTED, at, choices, count);
+}
+
+static bool may_commit(const struct world *world, const struct peer *peer)
+{
+	return world->commits < world->conf->commits && !peer->committing && peer->owned && peer->connection && peer->machine->owns &&
+	       (rg__machine_membership(peer->machine) == RG__STABLE || rg__machine_membership(peer->machine) == RG__PREPARING);
 }
 
 int world_choices(const struct world *world, struct choice choices[CHOICES_MAX])
@@ -507,10 +420,12 @@ int world_choices(const struct world *world, struct choice choices[CHOICES_MAX])
 			add(choices, &count, CHOOSE_FIND, i, 0);
 		if (peer->ask_count)
 			add(choices, &count, CHOOSE_APP, i, 0);
-		if (peer->up.count && !peer->busy && world->errors < conf->errors)
-			add_errors(peer, i, choices, &count);
-		if (peer->find && world->errors < conf->errors)
-			add(choices, &count, CHOOSE_FIND, i, 15);
+		if (may_commit(world, peer))
+			add(choices, &count, CHOOSE_COMMIT, i, 0);
+		if (peer->committing)
+			add(choices, &count, CHOOSE_COMMITTED, i, 0);
+		if (world->errors < conf->errors)
+			add_wrong(peer, i, choices, &count);
 		if (peer->connection && world->drops < conf->drops)
 			add(choices, &count, CHOOSE_DROP, i, 0);
 		if (i > 0 && !peer->left && world->leaves < conf->leaves && rg__machine_membership(peer->machine) != RG__LEAVING)
@@ -537,6 +452,24 @@ static void find_answered(struct world *world, int at, rg_err err)
 	step(world, at, &event);
 }
 
+/* KAFKA-9823, librdkafka 4059: what was sent as somebody else, and whatever is answered inside a rebalance, costs nothing. A broker
+ * that is the wrong one is left all the same. */
+static void committed(struct world *world, int at, rg_err err)
+{
+	struct peer *peer = &world->peers[at];
+	struct rg__machine *machine = peer->machine;
+	struct rg__event event = {.type = RG__EVENT_COMMIT_ANSWERED, .err = err, .epoch = peer->commit_epoch};
+	enum rg__membership_state was = machine->membership;
+	bool void_now = peer->commit_epoch != machine->epoch || was != RG__STABLE;
+	uint32_t epoch = machine->epoch, newest = machine->last_attempt;
+
+	peer->committing = false;
+	step(world, at, &event);
+	if (void_now && !rg__react(RG__REQUEST_OFFSET_COMMIT, err)->drop_coordinator &&
+	    (machine->membership != was || machine->epoch != epoch || machine->last_attempt != newest))
+		world_broken(world, at, "the answer to a commit that is over changes something");
+}
+
 static void move(struct world *world)
 {
 	struct rg__kit_outcome outcome = {0};
@@ -545,7 +478,7 @@ static void move(struct world *world)
 	world->node = 3 - world->node;
 	if (!rg__kit_coordinator_move(world->coordinator, world->now_us, RG__NULL_BYTES, true, 0, &outcome))
 		abort();
-	dispatch(world, &outcome);
+	broker_dispatch(world, &outcome);
 }
 
 void world_do(struct world *world, const struct choice *choice)
@@ -555,7 +488,7 @@ void world_do(struct world *world, const struct choice *choice)
 	world->errors += choice->err != 0;
 	switch (choice->kind) {
 	case CHOOSE_UP:
-		take_up(world, choice->peer, choice->err);
+		broker_take_up(world, choice->peer, choice->err);
 		break;
 	case CHOOSE_DOWN:
 		answered(world, choice->peer, &peer->down);
@@ -587,6 +520,15 @@ void world_do(struct world *world, const struct choice *choice)
 		world->drops++;
 		hang_up(peer);
 		step(world, choice->peer, &(struct rg__event){.type = RG__EVENT_COORDINATOR_DOWN});
+		break;
+	case CHOOSE_COMMIT:
+		world->commits++;
+		peer->committing = true;
+		peer->commit_epoch = rg__machine_epoch(peer->machine);
+		peer->commit_since_us = world->now_us;
+		break;
+	case CHOOSE_COMMITTED:
+		committed(world, choice->peer, choice->err);
 		break;
 	case CHOOSE_TICK:
 		tick(world);
@@ -638,6 +580,7 @@ void world_print(const struct choice *choice, char *text, size_t size)
 	static const char *const names[] = {"a request of member %d is taken up", "an answer reaches member %d", "an answer of an old connection reaches member %d",
 	                                    "the look-up of member %d is answered", "the application of member %d answers",
 	                                    "member %d starts", "member %d leaves", "the coordinator moves", "the connection of member %d breaks",
+	                                    "member %d commits", "the commit of member %d is answered",
 	                                    "time passes"};
 	int used = snprintf(text, size, names[choice->kind], choice->peer);
 

@@ -9,12 +9,12 @@
 #include "group/machine.h"
 #include "testkit/group_coordinator.h"
 
-enum { MEMBERS_MAX = 3, QUEUE_MAX = 12, ID_MAX = 64, CHOICES_MAX = 64 };
+enum { MEMBERS_MAX = 3, QUEUE_MAX = 12, ID_MAX = 64, CHOICES_MAX = 200, SESSION_MS = 6000, REBALANCE_MS = 12000 };
 
 struct explore_conf {
 	int members;
 	bool cooperative;
-	int joins, leaves, moves, drops, errors; /* how many of each may happen */
+	int joins, leaves, moves, drops, errors, commits; /* how many of each may happen */
 	bool prompt; /* applications answer at once, before anything else happens */
 	int ticks;                               /* how often the time may jump to the next deadline; the only bound on length */
 };
@@ -61,6 +61,9 @@ struct peer {
 	struct queue late; /* answers of connections that are gone: they must change nothing */
 	uint32_t find; /* a look-up is under way */
 	int64_t find_since_us;
+	bool committing; /* an OffsetCommit is out; it is answered whenever it likes */
+	uint32_t commit_epoch; /* with which it was sent */
+	int64_t commit_since_us;
 	struct ask asks[8];
 	int ask_count;
 	uint8_t owned;
@@ -76,11 +79,24 @@ struct world {
 	int node;
 	uint64_t connections;
 	struct peer peers[MEMBERS_MAX];
-	int joins, leaves, moves, drops, errors, ticks;
+	int joins, leaves, moves, drops, errors, commits, ticks;
 	char broken[200];
 };
 
-enum choice_kind { CHOOSE_UP, CHOOSE_DOWN, CHOOSE_LATE, CHOOSE_FIND, CHOOSE_APP, CHOOSE_JOIN, CHOOSE_LEAVE, CHOOSE_MOVE, CHOOSE_DROP, CHOOSE_TICK };
+enum choice_kind {
+	CHOOSE_UP,
+	CHOOSE_DOWN,
+	CHOOSE_LATE,
+	CHOOSE_FIND,
+	CHOOSE_APP,
+	CHOOSE_JOIN,
+	CHOOSE_LEAVE,
+	CHOOSE_MOVE,
+	CHOOSE_DROP,
+	CHOOSE_COMMIT,
+	CHOOSE_COMMITTED,
+	CHOOSE_TICK
+};
 
 struct choice {
 	enum choice_kind kind;
@@ -94,6 +110,14 @@ int world_choices(const struct world *world, struct choice ret_choices[CHOICES_M
 void world_do(struct world *world, const struct choice *choice);
 /* The same for states that behave the same from here on. */
 uint64_t world_hash(const struct world *world);
+/* For its own files. */
+void world_broken(struct world *world, int peer, const char *what);
+void world_copy_id(char to[ID_MAX], struct rg__bytes from);
+struct message *world_push(struct world *world, int peer, struct queue *queue);
+struct message world_pop(struct queue *queue);
+void broker_take_up(struct world *world, int at, rg_err err); /* the first request of the line; err: instead of what is so */
+void broker_dispatch(struct world *world, struct rg__kit_outcome *outcome);
+
 void world_print(const struct choice *choice, char *text, size_t size);
 
 #endif

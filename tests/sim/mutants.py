@@ -73,6 +73,8 @@ MUTANTS = [
     ("group/on_heartbeat.c", "27 on a heartbeat is ignored", S,
      "\tif (machine->membership == RG__STABLE)\n\t\trg__begin_rebalance(machine, actions);\n",
      "\tif (reaction->keep_generation)\n\t\treturn;\n\tif (machine->membership == RG__STABLE)\n\t\trg__begin_rebalance(machine, actions);\n"),
+    ("group/on_offsets.c", "the answer to a stale commit is obeyed", E,
+     "event->epoch != machine->epoch || machine->membership != RG__STABLE", "machine->membership != RG__STABLE"),
     ("group/on_sync.c", "the interval after a rebalance is not what it was set to", A,
      "\tmachine->heartbeat_at = now_us;\n", "\t\tmachine->heartbeat_at = now_us + 60000000;\n"),
     # --- rows of the reaction table
@@ -115,6 +117,8 @@ MUTANTS = [
     ("testkit/expire.c", "coordinator: sessions do not end", S,
      "\tif (!member->is_new && (member->join.parked || member->sync.parked))\n\t\treturn true;\n", "\treturn true;\n"),
     ("testkit/expire.c", "coordinator: who owes a SyncGroup is waited for", E, "!member->owes_sync", "true"),
+    ("testkit/delayed_join.c", "coordinator: who does not rejoin is kept", E,
+     "member->join.parked || member->instance_id.data", "true"),
     ("testkit/on_heartbeat.c", "coordinator: heartbeats do not tell of a rebalance", E,
      "group->state == RG__KIT_PREPARING_REBALANCE", "false"),
     ("testkit/on_heartbeat.c", "coordinator: heartbeats do not prolong a session", S, "\t\trg__kit_member_alive(c, member);\n",

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "codec/api.h"
+#include "testkit/coordinator.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,10 +127,47 @@ static int64_t settle(struct player *player)
 	return 0;
 }
 
+/* KIP-345: a static member that is back within its session, as it was, gets its share, and nobody else notices. A leader looks at
+ * the topics anew, so that one may; and somebody who is in the group and dead is about to be noticed. */
+static bool nobody_else(const struct sim *sim)
+{
+	const struct rg__kit_group *group = rg__kit_group_find(sim->cluster.coordinator, rg__bytes_of("g"));
+	int joined = 0;
+
+	for (int i = 0; i < sim->app_count; i++)
+		joined += sim->apps[i].member && sim->apps[i].joined;
+	return group && group->state == RG__KIT_STABLE && (int)HASH_COUNT(group->members) == joined;
+}
+
+static void restart_calmly(struct player *player)
+{
+	struct sim *sim = player->sim;
+
+	if (sim->first_edition)
+		return;
+	for (int i = 0; i < sim->app_count && alive(player); i++) {
+		struct app *app = &sim->apps[i];
+		int32_t generation = app->generation;
+		unsigned mask = app->topic_mask;
+		uint64_t owned = app->owned;
+
+		if (!app->member || !app->joined || !app->is_static || app->leads || app->instance != app->number || !nobody_else(sim))
+			continue;
+		app_kill(app, false);
+		pass(player, sim->world.now_us + 1500000);
+		app_start(app, mask);
+		settle(player);
+		if (!sim->broken[0] && !sim->settings.strategies[0] && (app->generation != generation || app->owned != owned))
+			sim_broken(sim, "process %d was away for a moment: generation %d became %d, or it has another share", i,
+			           (int)generation, (int)app->generation);
+		sim->calm_restarts++;
+	}
+}
+
 static void go_home(struct player *player)
 {
 	struct sim *sim = player->sim;
-	bool anybody = false; /* and with it a settled group, which has nobody else in it */
+	bool anybody = false, alone = nobody_else(sim); /* a dead one that has no share is not missed by then */
 
 	for (int i = 0; i < sim->app_count; i++)
 		anybody = anybody || (sim->apps[i].member && sim->apps[i].joined);
@@ -139,7 +177,7 @@ static void go_home(struct player *player)
 	for (int i = 0; i < sim->app_count; i++)
 		if (sim->apps[i].member && sim->apps[i].leaving)
 			sim_broken(sim, "process %d did not get out", i);
-	if (anybody)
+	if (anybody && alone)
 		check_home(sim);
 }
 
@@ -160,7 +198,7 @@ static bool build(struct sim *sim)
 	if (sim->seed % 5 == 0)
 		rg__kit_coordinator_settings(sim->cluster.coordinator)->initial_delay_us = 3000000;
 	for (int i = 0; i < sim->app_count; i++) {
-		app_init(&sim->apps[i], sim, i, rg__sim_draw(&sim->world, 4) == 0);
+		app_init(&sim->apps[i], sim, i, rg__sim_draw(&sim->world, 4) < (sim->many_static ? 2u : 1u));
 		any_static = any_static || sim->apps[i].is_static;
 	}
 	/* KIP-345 needs JoinGroup v5; and below v9 a static leader that comes back is told that its former self leads (KIP-814), so
@@ -182,6 +220,13 @@ static void tear_down(struct sim *sim)
 	rg__sim_world_free(&sim->world);
 }
 
+static bool first_edition;
+
+void run_first_edition(bool on)
+{
+	first_edition = on;
+}
+
 void run(uint64_t seed, const struct script *script, struct script *ret_script, FILE *events, struct result *ret_result)
 {
 	struct sim *sim = calloc(1, sizeof(*sim));
@@ -191,6 +236,7 @@ void run(uint64_t seed, const struct script *script, struct script *ret_script, 
 	if (!sim || !own)
 		abort();
 	sim->seed = seed;
+	sim->first_edition = first_edition;
 	sim->events = events;
 	script_make(own, sim, FAULTS_UNTIL_US - 1000000);
 	player.script = script ? script : own;
@@ -203,6 +249,8 @@ void run(uint64_t seed, const struct script *script, struct script *ret_script, 
 	if (!sim->broken[0])
 		ret_result->settled_after_us = settle(&player);
 	if (!sim->broken[0])
+		restart_calmly(&player);
+	if (!sim->broken[0])
 		go_home(&player);
 	memcpy(ret_result->broken, sim->broken, sizeof(ret_result->broken));
 	for (int i = 0; i < sim->app_count; i++) {
@@ -212,6 +260,9 @@ void run(uint64_t seed, const struct script *script, struct script *ret_script, 
 	ret_result->joins = sim->joins;
 	ret_result->requests = sim->requests;
 	ret_result->grey = sim->grey;
+	ret_result->fences = sim->fences;
+	ret_result->calm_restarts = sim->calm_restarts;
+	ret_result->most_finds = sim->most_finds;
 	ret_result->most_requests_per_second = sim->most_requests_per_second;
 	ret_result->trace = sim->world.order * UINT64_C(1000003) + (uint64_t)sim->world.now_us + sim->world.random.state;
 	tear_down(sim);

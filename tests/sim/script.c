@@ -2,7 +2,6 @@
 #include "script.h"
 
 #include "codec/api.h"
-#include "codec/join_group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,6 +158,117 @@ static int by_time(const void *a, const void *b)
 	return (one->at_us > two->at_us) - (one->at_us < two->at_us);
 }
 
+/* --- What the second edition makes besides --------------------------------------------------------------------------------------- */
+
+/* Members with lists of both kinds, on the way from an eager assignor to a cooperative one (KIP-429): whoever lists an eager
+ * one, too, gives everything up before each join. */
+static void make_mix(struct sim *sim, struct rg__random *random)
+{
+	static const char *const from[] = {"range", "cooperative-sticky"};
+
+	if (draw(random, 4))
+		return;
+	sim->settings.strategy = "cooperative-sticky,range";
+	sim->settings.strategies[0] = from[draw(random, 2)];
+	sim->settings.strategies[1] = sim->settings.strategy;
+}
+
+static struct line *append(struct script *script, enum act act, int64_t at_us)
+{
+	static struct line surplus;
+	struct line *line = script->count < LINES_MAX ? &script->lines[script->count++] : &surplus;
+
+	*line = (struct line){.at_us = at_us, .act = act};
+	return line;
+}
+
+/* A restart: quick, within the session, or when the seat is long given away. */
+static void make_restart(struct script *script, struct rg__random *random, int app, int64_t at_us)
+{
+	int64_t away_us = PICK(random, 300, 2000, 4500, 9000, 14000) * INT64_C(1000);
+	struct line *line = append(script, ACT_KILL, at_us);
+
+	line->a = app;
+	line->b = (int)draw(random, 2);
+	line = append(script, ACT_START, at_us + away_us);
+	line->a = app;
+	line->b = (int)some_topics(random);
+}
+
+/* A topic that vanishes and returns, not with the same partitions. */
+static void make_return(struct script *script, struct rg__random *random, int64_t at_us)
+{
+	int topic = (int)draw(random, 2);
+	struct line *line = append(script, ACT_DELETE, at_us);
+
+	line->a = topic;
+	line = append(script, ACT_GROW, at_us + PICK(random, 100, 2000, 7000, 12000) * INT64_C(1000));
+	line->a = topic;
+	line->b = 1 + (int)draw(random, 8);
+}
+
+static void make_upgrade(struct line *line, struct rg__random *random, const struct sim *sim)
+{
+	static const int16_t offers[][2] = {{-1, 0},
+	                                    {-1, 0},
+	                                    {RG__API_JOIN_GROUP, 5},
+	                                    {RG__API_JOIN_GROUP, 3},
+	                                    {RG__API_SYNC_GROUP, 3},
+	                                    {RG__API_HEARTBEAT, 3},
+	                                    {RG__API_OFFSET_FETCH, 7},
+	                                    {RG__API_OFFSET_COMMIT, 7},
+	                                    {RG__API_FIND_COORDINATOR, 2}};
+	const int16_t *offer = offers[draw(random, sizeof(offers) / sizeof(offers[0]))];
+
+	line->a = 1 + (int)draw(random, (uint32_t)sim->brokers);
+	line->b = offer[0];
+	line->c = offer[1];
+}
+
+static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
+{
+	struct rg__random random = {.state = (sim->seed + 78) * UINT64_C(0xd1342543de82ef95)};
+	int more;
+
+	rg__random_next(&random);
+	sim->many_static = draw(&random, 3) == 0;
+	make_mix(sim, &random);
+	more = (int)draw(&random, 9);
+	for (int i = 0; i < more; i++) {
+		int64_t at_us = RG__SIM_START_US + (int64_t)draw(&random, span_ms) * 1000;
+		int app = (int)draw(&random, (uint32_t)sim->app_count);
+		struct line *line;
+
+		switch (draw(&random, 6)) {
+		case 0:
+		case 1:
+			make_restart(script, &random, app, at_us);
+			break;
+		case 2:
+			make_return(script, &random, at_us);
+			break;
+		case 3:
+			line = append(script, ACT_TWIN, at_us);
+			line->a = app;
+			line->b = (int)draw(&random, (uint32_t)sim->app_count);
+			break;
+		case 4:
+			line = append(script, ACT_SLEEPWALK, at_us);
+			line->a = (int)draw(&random, 5);
+			line->b = (int)draw(&random, 8);
+			break;
+		default:
+			make_upgrade(append(script, ACT_UPGRADE, at_us), &random, sim);
+			break;
+		}
+	}
+	/* broker: of each member it writes down only what it says for the chosen assignor. A new one that has not got that in its list
+	 * is refused after a move (23) until the others have joined again, and no client can mend that. */
+	for (int i = 0; i < script->count; i++)
+		if (script->lines[i].act == ACT_MOVE && sim->settings.strategies[0] && strcmp(sim->settings.strategies[0], "range") == 0)
+			script->lines[i].b = 0;
+}
+
 void script_make(struct script *script, struct sim *sim, int64_t until_us)
 {
 	struct rg__random random = {.state = (sim->seed + 77) * UINT64_C(0xd1342543de82ef95)};
@@ -182,6 +292,8 @@ void script_make(struct script *script, struct sim *sim, int64_t until_us)
 		make_line(&random, line, sim);
 		line->at_us = RG__SIM_START_US + (int64_t)draw(&random, span_ms) * 1000;
 	}
+	if (!sim->first_edition)
+		make_more(script, sim, span_ms);
 	qsort(script->lines, (size_t)script->count, sizeof(script->lines[0]), by_time);
 }
 
@@ -212,35 +324,18 @@ static void drop_topic(struct sim *sim, int t)
 	check_topic_gone(sim, t);
 }
 
-/* A member of somebody else's making. JoinGroup version 2 needs no second step; it never sends anything else. */
-static void foreign(struct sim *sim, int kind)
+/* A broker that comes back as another version of itself. KIP-345 needs JoinGroup version 5. */
+static void upgrade(struct sim *sim, int node, int16_t api, int16_t last)
 {
-	static const struct rg__bytes bytes[] = {
-		{(const uint8_t *)"", 0},
-		{(const uint8_t *)"\x00\x03\x7f\xff\xff\xff", 6},
-		{(const uint8_t *)"\x00\x63\x00\x00\x00\x01\x00\x02t0\xff\xff\xff\xff\x00\x00\x00\x00tail", 22},
-		{(const uint8_t *)"\x00\x01\x00\x00\x00\x01\x00\x02t0\xff\xff\xff\xff\x00\x00\x00\x01\x00\x02t0\x00\x00\x00\x02\xff\xff\xff\xff\x00\x00\x00\x00", 34},
-		{(const uint8_t *)"\x80\x00", 2},
-	};
-	struct rg__join_group_request_protocol protocols[2];
-	struct rg__join_group_request join;
-	char names[2][32];
-	int count = 0;
-
-	rg__fields_init(&rg__join_group_request_fields, &join);
-	for (const char *at = sim->settings.strategy; at && count < 2; count++) {
-		size_t len = strcspn(at, ",");
-
-		snprintf(names[count], sizeof(names[count]), "%.*s", (int)len, at);
-		protocols[count] = (struct rg__join_group_request_protocol){rg__bytes_of(names[count]), bytes[kind]};
-		at = at[len] ? at + len + 1 : NULL;
-	}
-	join.group_id = rg__bytes_of("g");
-	join.session_timeout_ms = sim->settings.session_ms;
-	join.rebalance_timeout_ms = sim->settings.max_poll_ms;
-	join.protocol_type = rg__bytes_of("consumer");
-	join.protocols = (struct rg__array){protocols, count};
-	rg__sim_inject(&sim->cluster, RG__API_JOIN_GROUP, 2, UINT64_C(1) << 60 | sim->world.order, &join);
+	for (int i = 0; i < sim->app_count && api == RG__API_JOIN_GROUP; i++)
+		if (sim->apps[i].born_static)
+			return;
+	rg__sim_stop(&sim->cluster, node, false);
+	if (api < 0)
+		rg__sim_widen(&sim->cluster, node);
+	else
+		rg__sim_narrow(&sim->cluster, node, api, last);
+	rg__sim_start(&sim->cluster, node);
 }
 
 static void stall(struct sim *sim, const struct line *line)
@@ -294,6 +389,7 @@ void script_play(struct sim *sim, const struct line *line)
 		break;
 	case ACT_FAULT:
 		sim->garbage = sim->garbage || line->c == RG__SIM_GARBAGE;
+		sim->fenced_by_fault = sim->fenced_by_fault || (line->c == RG__SIM_ANSWER_ERROR && line->d == 82);
 		rg__sim_fault_add(&sim->cluster, &(struct rg__sim_fault){.kind = (enum rg__sim_fault_kind)line->c,
 		                                                         .api = (int16_t)line->a,
 		                                                         .host = line->b,
@@ -315,7 +411,8 @@ void script_play(struct sim *sim, const struct line *line)
 		rg__sim_stop(&sim->cluster, line->a, line->c);
 		break;
 	case ACT_MOVE:
-		sim->last_generation = -1;
+		sim->last_generation = sim->begun.generation = -1;
+		sim->moved_us = line->b ? sim->world.now_us : sim->moved_us;
 		if (!line->b)
 			check_state_lost(sim);
 		rg__sim_move(&sim->cluster, line->a, line->b, line->c * INT64_C(1000));
@@ -330,7 +427,16 @@ void script_play(struct sim *sim, const struct line *line)
 		app->bad_plans = line->b;
 		break;
 	case ACT_FOREIGN:
-		foreign(sim, line->a);
+		foreign_join(sim, line->a);
+		break;
+	case ACT_TWIN:
+		app_start_twin(&sim->apps[line->b], app);
+		break;
+	case ACT_SLEEPWALK:
+		foreign_sleepwalk(sim, line->a, (unsigned)line->b);
+		break;
+	case ACT_UPGRADE:
+		upgrade(sim, line->a, (int16_t)line->b, (int16_t)line->c);
 		break;
 	case ACTS:
 		break;
@@ -358,11 +464,15 @@ void script_print(const struct line *line, FILE *out)
 		[ACT_DELETE] = "delete topic",
 		[ACT_SLOPPY] = "sloppy plan: process, way",
 		[ACT_FOREIGN] = "a foreign member with bytes of kind",
+		[ACT_TWIN] = "twin of process: process",
+		[ACT_SLEEPWALK] = "a foreign member that never joins again, with bytes of kind, ways",
+		[ACT_UPGRADE] = "restart broker, with API, up to version",
 	};
 	static const int arguments[ACTS] = {
 		[ACT_START] = 2, [ACT_LEAVE] = 1, [ACT_KILL] = 2, [ACT_SUBSCRIBE] = 2, [ACT_REJOIN] = 1, [ACT_SLOW_LISTENER] = 2,
 		[ACT_SLOW_ASSIGNOR] = 2, [ACT_GAP] = 2, [ACT_FAULT] = 5, [ACT_BREAK] = 1, [ACT_STALL] = 3, [ACT_LATENCY] = 2,
 		[ACT_STOP] = 3, [ACT_MOVE] = 3, [ACT_GROW] = 2, [ACT_DELETE] = 1, [ACT_SLOPPY] = 2, [ACT_FOREIGN] = 1,
+		[ACT_TWIN] = 2, [ACT_SLEEPWALK] = 2, [ACT_UPGRADE] = 3,
 	};
 	const int values[] = {line->a, line->b, line->c, line->d, line->e};
 

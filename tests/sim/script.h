@@ -25,6 +25,9 @@ enum act {
 	ACT_DELETE,     /* topic a */
 	ACT_SLOPPY,     /* process a: its next plan is wrong in the way b, if the group is sloppy */
 	ACT_FOREIGN,    /* somebody else joins with hostile bytes of kind a */
+	ACT_TWIN,       /* process b begins with the group.instance.id of process a */
+	ACT_SLEEPWALK,  /* somebody else joins with bytes of kind a, beats and never joins again; b: 1 syncs, 2 static, 4 commits */
+	ACT_UPGRADE,    /* broker a starts anew and offers API b (-1: all) up to version c */
 	ACTS
 };
 

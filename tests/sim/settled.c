@@ -2,6 +2,7 @@
 /* bugs 51: when the faults are over: everybody is in, each partition has one owner, and the shares are as even as
  * promised. */
 #include "sim.h"
+#include "testkit/coordinator.h"
 
 #include <string.h>
 
@@ -29,6 +30,22 @@ static bool members_settled(struct sim *sim, char *why, size_t size)
 			return false;
 		}
 	}
+	return true;
+}
+
+/* Nobody has what does not exist. */
+static bool all_exist(struct sim *sim, char *why, size_t size)
+{
+	uint64_t exist = 0;
+
+	for (const struct rg__kit_topic *topic = sim->cluster.names.topics; topic; topic = topic->next)
+		for (int32_t p = 0; p < topic->partition_count; p++)
+			exist |= app_place(topic->name.data[1] - '0', p);
+	for (int i = 0; i < sim->app_count; i++)
+		if (sim->apps[i].member && sim->apps[i].owned & ~exist) {
+			snprintf(why, size, "process %d has a partition that does not exist", i);
+			return false;
+		}
 	return true;
 }
 
@@ -62,10 +79,17 @@ static bool partitions_settled(struct sim *sim, char *why, size_t size)
 	return true;
 }
 
+static bool assigned_by(const struct sim *sim, const char *assignor)
+{
+	const struct rg__kit_group *group = rg__kit_group_find(sim->cluster.coordinator, rg__bytes_of("g"));
+
+	return group && rg__bytes_is(group->protocol_name, assignor);
+}
+
 /* Who subscribes to the same gets the same, give or take one: of all partitions, or of each topic with range. */
 static bool balanced(struct sim *sim, char *why, size_t size)
 {
-	bool by_topic = strncmp(sim->settings.strategy, "range", 5) == 0;
+	bool by_topic = assigned_by(sim, "range");
 
 	for (int a = 0; a < sim->app_count; a++)
 		for (int b = 0; b < sim->app_count; b++) {
@@ -104,9 +128,9 @@ static bool same_subscriptions(const struct sim *sim)
 
 bool check_settled(struct sim *sim, char *why, size_t size)
 {
-	if (!members_settled(sim, why, size) || !partitions_settled(sim, why, size))
+	if (!members_settled(sim, why, size) || !all_exist(sim, why, size) || !partitions_settled(sim, why, size))
 		return false;
-	if ((strncmp(sim->settings.strategy, "roundrobin", 10) == 0 || strcmp(sim->settings.strategy, "sloppy") == 0) && !same_subscriptions(sim))
+	if ((assigned_by(sim, "roundrobin") || assigned_by(sim, "sloppy")) && !same_subscriptions(sim))
 		return true;
 	return balanced(sim, why, size);
 }

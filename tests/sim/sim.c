@@ -2,9 +2,9 @@
 /* Looks for a schedule of faults that breaks a promise.
  *
  *     sim [--seeds FROM-TO] [--jobs N]      runs them all; a failing one is shrunk and printed
- *     sim --seed N [--events FILE|-] [--schedule] [--whole]
- *     sim --seeds-file FILE                 a seed at the start of each line, then its reason
- *     sim-mutants [--seeds FROM-TO]         (another build) for each deliberate mistake, after how many seeds it is found
+ *     sim --seed N [--events FILE|-] [--schedule] [--whole] [--first-edition]
+ *     sim --seeds-file FILE                 a seed at the start of each line, then its reason; with * of the first edition
+ *     sim-mutants [--seeds FROM-TO] [--mutant N]   (another build) for each deliberate mistake, after how many seeds it is found
  */
 #include "run.h"
 
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct totals {
-	long runs, broken, completes, losts, joins, requests, grey, most_requests_per_second;
+	long runs, broken, completes, losts, joins, requests, grey, most_requests_per_second, fences, calm_restarts, most_finds;
 	int64_t longest_settle_us;
 };
 
@@ -31,6 +31,10 @@ static void add(struct totals *totals, const struct result *result)
 	totals->joins += result->joins;
 	totals->requests += result->requests;
 	totals->grey += result->grey;
+	totals->fences += result->fences;
+	totals->calm_restarts += result->calm_restarts;
+	if (result->most_finds > totals->most_finds)
+		totals->most_finds = result->most_finds;
 	if (result->most_requests_per_second > totals->most_requests_per_second)
 		totals->most_requests_per_second = result->most_requests_per_second;
 	if (result->settled_after_us > totals->longest_settle_us)
@@ -47,6 +51,10 @@ static void merge(struct totals *all, const struct totals *part)
 	all->joins += part->joins;
 	all->requests += part->requests;
 	all->grey += part->grey;
+	all->fences += part->fences;
+	all->calm_restarts += part->calm_restarts;
+	if (part->most_finds > all->most_finds)
+		all->most_finds = part->most_finds;
 	if (part->most_requests_per_second > all->most_requests_per_second)
 		all->most_requests_per_second = part->most_requests_per_second;
 	if (part->longest_settle_us > all->longest_settle_us)
@@ -115,9 +123,11 @@ static void run_seed(uint64_t seed, struct totals *totals)
 static void print_totals(const struct totals *totals)
 {
 	printf("%ld runs, %ld broken: %ld rebalances completed, %ld times lost, %ld JoinGroups, %ld requests, at most %ld in a "
-	       "second; settled at most %.1f s after the faults; %ld overlaps where no client can know better\n",
+	       "second; settled at most %.1f s after the faults; %ld overlaps where no client can know better; %ld twins "
+	       "fenced, %ld static members restarted unnoticed, at most %ld look-ups in ten seconds\n",
 	       totals->runs, totals->broken, totals->completes, totals->losts, totals->joins, totals->requests,
-	       totals->most_requests_per_second, (double)totals->longest_settle_us / 1e6, totals->grey);
+	       totals->most_requests_per_second, (double)totals->longest_settle_us / 1e6, totals->grey,
+	       totals->fences, totals->calm_restarts, totals->most_finds);
 }
 
 #ifndef WITH_MUTANTS
@@ -227,7 +237,7 @@ static bool hunt_one(int mutant, uint64_t from, uint64_t to)
 	return find.broken[0];
 }
 
-static int run_mutants(uint64_t from, uint64_t to)
+static int run_mutants(uint64_t from, uint64_t to, int only)
 {
 	int missed = 0;
 
@@ -243,7 +253,8 @@ static int run_mutants(uint64_t from, uint64_t to)
 	}
 	printf("  # | what is wrong                                                            | seeds | what found it\n");
 	for (int mutant = 1; mutant <= MUTANTS; mutant++)
-		missed += !hunt_one(mutant, from, to);
+		if (!only || mutant == only)
+			missed += !hunt_one(mutant, from, to);
 	printf("%d mutants, %d not found in seeds %llu to %llu\n", MUTANTS, missed, (unsigned long long)from, (unsigned long long)to);
 	return missed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -263,6 +274,7 @@ static int run_file(const char *path)
 		char *end;
 		unsigned long long seed = strtoull(line, &end, 10);
 
+		run_first_edition(*end == '*');
 		if (end != line)
 			run_seed(seed, &totals);
 	}
@@ -300,6 +312,9 @@ int main(int argc, char **argv)
 	uint64_t from = 1, to = 500, seed = 0;
 	const char *events = NULL, *file = NULL;
 	bool one = false, schedule = false, whole = false;
+#ifdef WITH_MUTANTS
+	int mutant = 0;
+#endif
 	int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
 
 	for (int i = 1; i < argc; i++) {
@@ -307,6 +322,10 @@ int main(int argc, char **argv)
 
 		if (strcmp(argv[i], "--schedule") == 0) {
 			schedule = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--first-edition") == 0) {
+			run_first_edition(true);
 			continue;
 		}
 		if (strcmp(argv[i], "--whole") == 0) {
@@ -320,6 +339,10 @@ int main(int argc, char **argv)
 			events = value;
 		} else if (value && strcmp(argv[i], "--seeds-file") == 0) {
 			file = value;
+#ifdef WITH_MUTANTS
+		} else if (value && strcmp(argv[i], "--mutant") == 0) {
+			mutant = atoi(value);
+#endif
 		} else if (value && strcmp(argv[i], "--jobs") == 0) {
 			jobs = atoi(value);
 		} else if (!value || strcmp(argv[i], "--seeds") != 0 ||
@@ -336,7 +359,7 @@ int main(int argc, char **argv)
 		return run_one(seed, events, schedule, whole);
 #ifdef WITH_MUTANTS
 	(void)jobs;
-	return run_mutants(from, to);
+	return run_mutants(from, to, mutant);
 #else
 	return run_range(from, to, jobs > 0 ? jobs : 1);
 #endif
