@@ -2,25 +2,12 @@
 #ifndef TESTS_FAULT_SUITE_H
 #define TESTS_FAULT_SUITE_H
 
-#include <check.h>
-#include <stdlib.h>
+#include "../lib/suite.h"
 
-/* The end of every test program: runs its one case. */
+/* One test goes through a story once for each place where it may fail. */
 static inline int run_suite(const char *name, void (*fill)(TCase *tcase))
 {
-	Suite *suite = suite_create(name);
-	TCase *tcase = tcase_create(name);
-	SRunner *runner;
-	int failed;
-
-	tcase_set_timeout(tcase, 200);
-	fill(tcase);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return suite_run(name, fill, 200);
 }
 
 #endif
