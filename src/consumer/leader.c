@@ -64,7 +64,15 @@ static int compare_bytes(const void *a, const void *b)
 	return rg__bytes_compare(*(const struct rg__bytes *)a, *(const struct rg__bytes *)b);
 }
 
-/* Members mostly name the same topics: each is looked up, and only what is new is kept and sorted. */
+/* Whether a member names the same topic at the same place as the member before: mostly all of them do, and comparing is
+ * cheaper than looking up. */
+static bool named_before(const struct rg__leading *leading, int32_t m, int32_t t)
+{
+	return m > 0 && t < leading->members[m - 1].topic_count &&
+	       rg__bytes_equal(leading->members[m - 1].topics[t], leading->members[m].topics[t]);
+}
+
+/* Each topic is looked up, and only what is new is kept and sorted. */
 static bool collect_topics(struct rg__leading *leading)
 {
 	struct rg__names names;
@@ -76,7 +84,7 @@ static bool collect_topics(struct rg__leading *leading)
 		for (int32_t t = 0; t < leading->members[m].topic_count; t++) {
 			struct rg__bytes topic = leading->members[m].topics[t];
 
-			if (rg__names_find(&names, topic) != RG__NO_NAME)
+			if (named_before(leading, m, t) || rg__names_find(&names, topic) != RG__NO_NAME)
 				continue;
 			if (leading->topic_count == room) {
 				struct rg__bytes *larger = rg__arena_calloc(&leading->arena, (size_t)room * 2 + 16, sizeof(*larger));
@@ -184,13 +192,30 @@ static bool encode_share(struct rg__leading *leading, const struct rg_plan *plan
 	return copy != NULL;
 }
 
-static uint32_t hash_topics(const struct rg__member_input *member)
+/* `hash` is that of the member before, which mostly has the same topics. */
+static uint32_t hash_topics(const struct rg__leading *leading, int32_t m, uint32_t hash)
 {
-	uint32_t hash = 0;
+	const struct rg__member_input *member = &leading->members[m];
+	int32_t same = 0;
 
+	while (same < member->topic_count && named_before(leading, m, same))
+		same++;
+	if (m > 0 && same == member->topic_count && same == leading->members[m - 1].topic_count)
+		return hash;
+	hash = 0;
 	for (int32_t t = 0; t < member->topic_count; t++)
 		hash = rg__hint_mix(hash, member->topics[t]);
 	return hash;
+}
+
+/* Of all members, in the order in which they were listed. */
+static uint32_t *hash_all_topics(struct rg__leading *leading)
+{
+	uint32_t *hashes = rg__arena_calloc(&leading->arena, (size_t)leading->member_count, sizeof(*hashes));
+
+	for (int32_t m = 0; hashes && m < leading->member_count; m++)
+		hashes[m] = hash_topics(leading, m, m ? hashes[m - 1] : 0);
+	return hashes;
 }
 
 static uint32_t hash_partitions(const struct rg__topic_input *topics, int32_t count)
@@ -208,15 +233,17 @@ static rg_err encode_shares(struct rg__leading *leading, const struct rg__view *
                             bool hint, uint32_t partitions, struct rg__lead_result *result, rg_error *error)
 {
 	size_t count = (size_t)plan->group->member_count;
+	const uint32_t *topics = hint ? hash_all_topics(leading) : NULL;
 
-	result->shares = rg__arena_calloc(&leading->arena, count, sizeof(*result->shares));
+	if (topics || !hint)
+		result->shares = rg__arena_calloc(&leading->arena, count, sizeof(*result->shares));
 	for (int32_t m = 0; result->shares && m < plan->group->member_count; m++) {
 		int32_t source = view->sources[m];
 		uint8_t bytes[RG__HINT_LEN];
 		struct rg__bytes userdata = hint ? (struct rg__bytes){bytes, sizeof(bytes)} : rg__plan_userdata(plan, m);
 
 		if (hint)
-			rg__hint_write(plan->group->member_count, hash_topics(&leading->members[source]), partitions, bytes);
+			rg__hint_write(plan->group->member_count, topics[source], partitions, bytes);
 		result->shares[m].member_id = leading->infos[source].member_id;
 		if (!encode_share(leading, plan, m, userdata, &result->shares[m].assignment))
 			result->shares = NULL;

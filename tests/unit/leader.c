@@ -138,6 +138,30 @@ START_TEST(every_member_is_listed)
 }
 END_TEST
 
+/* KIP-345: a member that has changed its mind must see that it was given what its predecessor asked for. */
+START_TEST(every_member_is_told_its_own_topics)
+{
+	static const char *const topics[MEMBERS] = {"t", "t", NULL, "u"};
+	struct rg__lead_result result;
+	struct rg__consumer_protocol_assignment assignment;
+	struct rg__arena arena = {0};
+	rg_error error = {0};
+	uint32_t hash;
+
+	for (int m = 0; m < MEMBERS; m++)
+		subscribe(m, topics[m], 0, 0);
+	ck_assert_int_eq(plan_with(MEMBERS, &range, false, &result, &error), RG_OK);
+	for (int m = 0; m < MEMBERS; m++) {
+		rg_bytes bytes = result.shares[m].assignment;
+
+		ck_assert(rg__assignment_decode((struct rg__bytes){bytes.data, bytes.len}, &arena, &assignment, NULL, NULL));
+		ck_assert(rg__hint_topics(assignment.user_data, &hash));
+		ck_assert_uint_eq(hash, topics[m] ? rg__hint_mix(0, rg__bytes_of(topics[m])) : 0);
+	}
+	rg__arena_clear(&arena);
+}
+END_TEST
+
 START_TEST(the_topics_of_the_group_are_collected_once)
 {
 	subscribe(0, "u", 0, 0);
@@ -239,6 +263,7 @@ static void fill(TCase *tcase)
 {
 	tcase_add_checked_fixture(tcase, start, end);
 	tcase_add_test(tcase, every_member_is_listed);
+	tcase_add_test(tcase, every_member_is_told_its_own_topics);
 	tcase_add_test(tcase, the_topics_of_the_group_are_collected_once);
 	tcase_add_test(tcase, garbage_gets_nothing_and_is_told);
 	tcase_add_test(tcase, hostile_claims_do_no_harm);
