@@ -2,10 +2,12 @@
 #include "codec/api.h"
 
 #include "codec/api_versions.h"
+#include "codec/describe_groups.h"
 #include "codec/find_coordinator.h"
 #include "codec/heartbeat.h"
 #include "codec/join_group.h"
 #include "codec/leave_group.h"
+#include "codec/list_groups.h"
 #include "codec/metadata.h"
 #include "codec/offset_commit.h"
 #include "codec/offset_fetch.h"
@@ -23,6 +25,8 @@ const struct rg__api rg__apis[] = {
 	{RG__API_HEARTBEAT, "Heartbeat", 0, 4, TABLES(heartbeat), false},
 	{RG__API_LEAVE_GROUP, "LeaveGroup", 0, 5, TABLES(leave_group), false},
 	{RG__API_SYNC_GROUP, "SyncGroup", 0, 5, TABLES(sync_group), false},
+	{RG__API_DESCRIBE_GROUPS, "DescribeGroups", 0, 6, TABLES(describe_groups), false},
+	{RG__API_LIST_GROUPS, "ListGroups", 0, 5, TABLES(list_groups), false},
 	/* KIP-511: a client must be able to read the answer before it knows what the broker speaks. */
 	{RG__API_API_VERSIONS, "ApiVersions", 0, 4, TABLES(api_versions), true},
 };

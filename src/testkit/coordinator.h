@@ -199,6 +199,8 @@ bool rg__kit_on_heartbeat(struct rg__kit_coordinator *c, const struct rg__kit_re
 bool rg__kit_on_leave(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_offset_commit(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_offset_fetch(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
+bool rg__kit_on_describe_groups(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
+bool rg__kit_on_list_groups(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 
 /* offsets.c */
 struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "codec/describe_groups.h"
 #include "codec/heartbeat.h"
 #include "codec/leave_group.h"
+#include "codec/list_groups.h"
 #include "codec/offset_commit.h"
 #include "codec/sync_group.h"
 #include "testkit/coordinator.h"
@@ -101,6 +103,22 @@ static bool fail_fetch(const struct rg__kit_request *request, int16_t error, str
 	return ok;
 }
 
+static bool fail_describe(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena, void *body)
+{
+	const struct rg__describe_groups_request *wanted = request->body;
+	struct rg__describe_groups_response *answer = body;
+	bool ok = rg__array_init(&rg__describe_groups_response_group_fields, wanted->groups.count, arena, &answer->groups);
+
+	for (int32_t i = 0; ok && i < wanted->groups.count; i++) {
+		struct rg__describe_groups_response_group *to =
+			&RG__ITEMS(struct rg__describe_groups_response_group, answer->groups)[i];
+
+		to->group_id = copy(arena, RG__ITEMS(struct rg__bytes, wanted->groups)[i], &ok);
+		to->error_code = error;
+	}
+	return ok;
+}
+
 void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena)
 {
 	const struct rg__api *api = rg__api_by_key(request->api);
@@ -128,6 +146,12 @@ void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, s
 		break;
 	case RG__API_OFFSET_FETCH:
 		ok = fail_fetch(request, error, arena, body);
+		break;
+	case RG__API_DESCRIBE_GROUPS:
+		ok = fail_describe(request, error, arena, body);
+		break;
+	case RG__API_LIST_GROUPS:
+		((struct rg__list_groups_response *)body)->error_code = error;
 		break;
 	default:
 		ok = false;

@@ -76,6 +76,10 @@ static bool handle(struct rg__kit_coordinator *c, const struct rg__kit_request *
 		return rg__kit_on_offset_commit(c, request);
 	case RG__API_OFFSET_FETCH:
 		return rg__kit_on_offset_fetch(c, request);
+	case RG__API_DESCRIBE_GROUPS:
+		return rg__kit_on_describe_groups(c, request);
+	case RG__API_LIST_GROUPS:
+		return rg__kit_on_list_groups(c, request);
 	default:
 		return true; /* not ours: no answer */
 	}

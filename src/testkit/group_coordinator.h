@@ -40,6 +40,9 @@ struct rg__kit_coordinator_conf {
 	int16_t superseded_error;
 	/* Which topics exist, for OffsetCommit (3); NULL: all. Called inside the step. */
 	bool (*topic_exists)(void *user, struct rg__bytes topic);
+	/* Whether that broker coordinates a group, for DescribeGroups (16) and ListGroups; NULL: it does. Called inside the
+	 * step. */
+	bool (*coordinates)(void *user, int32_t broker, struct rg__bytes group);
 	void *user;
 };
 
@@ -50,6 +53,7 @@ struct rg__kit_request {
 	uint64_t connection; /* with the correlation id: where the answer goes */
 	int32_t correlation_id;
 	int16_t api, version;
+	int32_t broker; /* who was asked; only for conf.coordinates */
 	struct rg__bytes client_id;
 	const void *body; /* the decoded struct of codec/, valid during the step */
 };

@@ -149,6 +149,13 @@ static bool topic_exists(void *user, struct rg__bytes topic)
 	return rg__kit_topic_find(&kit->cluster, topic) != NULL;
 }
 
+static bool coordinates(void *user, int32_t broker, struct rg__bytes group)
+{
+	const struct rg_testkit *kit = user;
+
+	return rg__kit_coordinator_of(&kit->cluster, group) == broker;
+}
+
 void rg_testkit_conf_init(rg_testkit_conf *conf, size_t size)
 {
 	rg_testkit_conf defaults = {.size = size,
@@ -208,6 +215,7 @@ static rg_err init_groups(struct rg_testkit *kit, rg_error *error)
 	conf.group_size_max = kit->conf.group_max_size;
 	conf.superseded_error = kit->conf.answer_superseded ? RG__KIT_NOT_COORDINATOR : RG__KIT_NEVER_ANSWERED;
 	conf.topic_exists = topic_exists;
+	conf.coordinates = coordinates;
 	conf.user = kit;
 	kit->coordinator = rg__kit_coordinator_new(&conf);
 	return kit->coordinator ? RG_OK : rg__fail(error, RG_ERR_MEMORY, "out of memory");

@@ -119,7 +119,8 @@ void rg__kit_request_apply(struct rg__kit_connection *connection)
 					  .correlation_id = connection->correlation_id,
 					  .client_id = connection->client_id,
 					  .api = connection->api,
-					  .version = connection->version};
+					  .version = connection->version,
+					  .broker = connection->front->broker->id};
 	struct rg__arena arena = {0};
 	struct rg__codec_error error;
 	void *body;

@@ -313,6 +313,31 @@ def serves_its_own_loop():
 			process.wait()
 
 
+# --- A group looked at from outside ---
+
+def plan(cluster, group, *options, code=0):
+	done = subprocess.run([program("regroup-plan"), "--live", "-b", cluster.bootstrap, "-g", group, *options],
+		capture_output=True, text=True, timeout=40)
+	assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+	return json.loads(done.stdout) if code == 0 else done.stderr
+
+
+def plans_for_a_running_group():
+	"""regroup-plan sees the group as it is and foretells what a newcomer gets, while nobody in the group notices."""
+	cluster, folder = Cluster("t:6,u:4", "--brokers", "3"), scratch()
+	members = [Ours(cluster, folder, name, "g", ["t", "u"], "cooperative-sticky") for name in ("m1", "m2")]
+	until("five for each", lambda: [len(member.owned()) for member in members] == [5, 5] and
+		all(member.count("prepare") == member.count("complete") for member in members))
+	rounds = [member.count("complete") for member in members]
+	seen = plan(cluster, "g")
+	assert (seen["assignor"], seen["moves"], seen["withheld"]) == ("cooperative-sticky", [], {}), seen
+	told = sorted(sorted((t, p) for t, parts in share.items() for p in parts) for share in seen["assignments"].values())
+	assert told == sorted(sorted(member.owned()) for member in members), seen
+	assert len(plan(cluster, "g", "--add-member", "1")["moves"]) == 3
+	assert [member.count("complete") for member in members] == rounds, "the group noticed"
+	assert plan(cluster, "nowhere", code=1) == "regroup-plan: there is no group nowhere\n"
+
+
 # --- Words ---
 
 def refused():
@@ -378,7 +403,7 @@ def main():
 			works_at_least_once, ends_at_the_end, says_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
-			elects_one_leader, keeps_consumers_out, serves_its_own_loop, refused, unwritable_events,
+			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, unwritable_events,
 			second_signal_ends_at_once):
 		report.case(case.__name__, case)
 	return report.finish()
