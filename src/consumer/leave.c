@@ -26,6 +26,8 @@ static rg_cause drain_events(rg_consumer *consumer)
 			cause = event->cause;
 		else if (event->type == RG_MEMBER_ERROR)
 			rg__log(&consumer->log, RG__LOG_WARNING, "CONSUMER", "%s", event->error.text);
+		else if (event->type == RG_MEMBER_LEFT)
+			consumer->seat = RG__SEAT_NONE; /* it comes once: whoever drops it must know */
 		rg_member_event_free(event);
 	}
 	return cause;
@@ -107,13 +109,9 @@ static void say_leave(rg_consumer *consumer, void *arg)
 static bool wait_for_left(rg_consumer *consumer, int64_t until_us)
 {
 	for (;;) {
-		bool left = rg__event_waits(consumer, RG_MEMBER_LEFT);
-
 		drain_events(consumer);
-		if (left)
-			consumer->seat = RG__SEAT_NONE;
-		if (left || rg__mono_us() >= until_us)
-			return left;
+		if (consumer->seat == RG__SEAT_NONE || rg__mono_us() >= until_us)
+			return consumer->seat == RG__SEAT_NONE;
 		rg__news(consumer);
 		if (!rg__any_event_waits(consumer))
 			rg__sleep(consumer, until_us);

@@ -253,6 +253,37 @@ START_TEST(without_a_listener)
 }
 END_TEST
 
+static bool is_out(rg_consumer *consumer)
+{
+	rg_status status = {.size = sizeof(status)};
+	rg_error error = {0};
+
+	OK(rg_consumer_status(consumer, &status, &error));
+	return !strcmp(status.state, "Unjoined");
+}
+
+/* What unsubscribing had no time to wait for has come meanwhile: closing must not wait for it once more. */
+START_TEST(when_leaving_is_over)
+{
+	rg_error error = {0};
+	int64_t began;
+	int hold;
+
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 4, &a);
+	OK(rg_testkit_hold_request(kit, 13, 1, false, &hold, &error));
+	ck_assert_int_eq(rg_consumer_unsubscribe(a.consumer, 20, &error), RG_ERR_TIMED_OUT);
+	OK(rg_testkit_release(kit, hold, &error));
+	for (began = now_ms(); !is_out(a.consumer);)
+		ck_assert_int_lt(now_ms() - began, WITHIN_MS);
+	is_out(a.consumer); /* one turn of the loop more, which hands over what it knows */
+	began = now_ms();
+	OK(rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, WITHIN_MS, &error));
+	ck_assert_int_lt(now_ms() - began, 2000);
+	free_now(&a);
+}
+END_TEST
+
 /* Design 1.5: poll(0) waits for nothing, whatever the brokers do. */
 START_TEST(poll_does_not_wait_for_the_network)
 {
@@ -286,6 +317,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, in_the_middle_of_a_rebalance);
 	tcase_add_test(tcase, a_record_that_was_not_freed);
 	tcase_add_test(tcase, without_a_listener);
+	tcase_add_test(tcase, when_leaving_is_over);
 	tcase_add_test(tcase, poll_does_not_wait_for_the_network);
 }
 
