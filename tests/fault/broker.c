@@ -7,6 +7,7 @@
 #include "codec/heartbeat.h"
 #include "codec/join_group.h"
 #include "codec/leave_group.h"
+#include "codec/metadata.h"
 #include "codec/sync_group.h"
 #include "testkit/coordinator.h"
 
@@ -225,6 +226,21 @@ static void fill_coordinator(struct rg__find_coordinator_response *body, int16_t
 	one->port = 9092;
 }
 
+/* Both brokers and no topic. */
+static void fill_metadata(struct rg__metadata_response *body, struct rg__arena *arena)
+{
+	static const char *const hosts[] = {"10.0.0.1", "10.0.0.2"};
+	struct rg__metadata_response_broker *brokers;
+
+	ck_assert(rg__array_init(&rg__metadata_response_broker_fields, 2, arena, &body->brokers));
+	brokers = body->brokers.items;
+	for (int i = 0; i < 2; i++) {
+		brokers[i].node_id = i + 1;
+		brokers[i].host = rg__bytes_of(hosts[i]);
+		brokers[i].port = 9092;
+	}
+}
+
 /* The error for this request; 0: it goes well. */
 static int16_t refused(struct broker *broker, int16_t api)
 {
@@ -248,6 +264,7 @@ static void handle(struct broker *broker, struct peer *peer, struct rg__bytes fr
 	const struct rg__api *api = rg__api_by_key(header.request_api_key);
 
 	ck_assert_ptr_nonnull(api);
+	broker->requests_of[api->key]++;
 	ck_assert(rg__decode_request(api, header.request_api_version, frame, &arena, body, NULL));
 	rg__fields_init(api->response, response);
 	int16_t error = refused(broker, api->key);
@@ -255,6 +272,10 @@ static void handle(struct broker *broker, struct peer *peer, struct rg__bytes fr
 	if (api->key == RG__API_API_VERSIONS) {
 		fill_versions((void *)response, &arena);
 		((struct rg__api_versions_response *)(void *)response)->error_code = error;
+		answer(broker, peer->id, api, header.request_api_version, header.correlation_id, response);
+	} else if (api->key == RG__API_METADATA) {
+		fill_metadata((void *)response, &arena);
+		((struct rg__metadata_response *)(void *)response)->error_code = error;
 		answer(broker, peer->id, api, header.request_api_version, header.correlation_id, response);
 	} else if (api->key == RG__API_FIND_COORDINATOR) {
 		fill_coordinator((void *)response, error, &arena);

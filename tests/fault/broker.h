@@ -9,7 +9,7 @@
 #include "sim_io.h"
 #include "testkit/group_coordinator.h"
 
-enum { PEERS_MAX = 64 };
+enum { PEERS_MAX = 64, API_KEYS = 32 };
 
 enum broker_cut { CUT_CLOSES, CUT_STALLS /* the line is still there and silent for ever */ };
 
@@ -50,6 +50,7 @@ struct broker {
 	} refusal;
 	struct rival rival;
 	int64_t requests;
+	int64_t requests_of[API_KEYS]; /* by API key */
 };
 
 void broker_begin(struct broker *broker, struct sim *sim);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines are cut at every byte, in both directions, through a whole life: join, commit, leave. At the cut the
- * connection closes, or it stays and nothing comes any more. The member gets in, its commit ends, and it leaves in
- * time. */
+/* The lines are cut at every byte, in both directions, through a whole life with every request there is: join, commit,
+ * fetch, Metadata, heartbeats, a rebalance, leave. At the cut the connection closes, or it stays and nothing comes any more.
+ * The member gets in, what it asks for ends, and it leaves in time. */
+#include "codec/api.h"
 #include "seat.h"
 #include "suite.h"
 
@@ -13,6 +14,19 @@ struct lengths {
 	uint64_t up, down;
 };
 
+static int64_t beats;
+static int completes;
+
+static bool has_beaten(const struct seat *seat)
+{
+	return seat->broker.requests_of[RG__API_HEARTBEAT] > beats;
+}
+
+static bool is_in_again(const struct seat *seat)
+{
+	return seat->completes > completes && seat_is_stable(seat);
+}
+
 static void live(struct seat *seat)
 {
 	ck_assert_int_eq(seat_make(seat), RG_OK);
@@ -21,6 +35,16 @@ static void live(struct seat *seat)
 	ck_assert_str_eq(seat->assignment, "share");
 	seat_commit(seat);
 	seat_until(seat, seat_is_answered, WITHIN_MS, "a commit ends");
+	seat_fetch(seat);
+	seat_until(seat, seat_is_answered, WITHIN_MS, "a fetch of offsets ends");
+	seat_ask_metadata(seat);
+	seat_until(seat, seat_is_answered, WITHIN_MS, "a question for metadata ends");
+	beats = seat->broker.requests_of[RG__API_HEARTBEAT];
+	seat_until(seat, has_beaten, WITHIN_MS, "a heartbeat");
+	seat_until(seat, seat_is_stable, WITHIN_MS, "the member is still in, or again");
+	completes = seat->completes;
+	ck_assert_int_eq(rg_member_rejoin(seat->member, "because"), RG_OK);
+	seat_until(seat, is_in_again, WITHIN_MS, "a rebalance of its own");
 	seat_leave(seat, 5000);
 	seat_until(seat, seat_has_left, 5001, "it has left");
 	ck_assert(!seat->failed);
@@ -36,6 +60,8 @@ static struct lengths lengths_of_a_life(rg_conf *conf)
 	seat_begin(&seat, conf);
 	live(&seat);
 	ck_assert_int_eq(seat.last_commit, RG_OK);
+	for (int i = 0; i < rg__api_count; i++)
+		ck_assert_msg(seat.broker.requests_of[rg__apis[i].key] > 0, "no %s was sent", rg__apis[i].name);
 	lengths = (struct lengths){seat.broker.up.bytes, seat.broker.down.bytes};
 	seat_end(&seat);
 	return lengths;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "codec/api.h"
+#include "codec/metadata.h"
 #include "codec/offset_commit.h"
 #include "codec/offset_fetch.h"
 
@@ -318,6 +319,31 @@ void seat_fetch(struct seat *seat)
 	request.groups = (struct rg__array){&group, 1};
 	seat->epoch = rg__member_epoch(seat->member);
 	ck_assert_int_eq(rg__member_request(seat->member, &call, NULL), RG_OK);
+	seat->requests++;
+}
+
+static void heard_metadata(void *user, const struct rg__response *response)
+{
+	const struct rg__metadata_response *body = response->body;
+	struct seat *seat = user;
+
+	ck_assert((body != NULL) == (response->error.code == RG_OK));
+	seat->last_commit = body ? body->error_code : response->error.code;
+	ck_assert(seat->last_commit || body->brokers.count == 2);
+	seat->answered++;
+}
+
+void seat_ask_metadata(struct seat *seat)
+{
+	static struct rg__metadata_request request;
+	struct rg__call call = {.api_key = RG__API_METADATA,
+	                        .body = &request,
+	                        .timeout_ms = COMMIT_TIMEOUT_MS,
+	                        .done = heard_metadata,
+	                        .user = seat};
+
+	rg__fields_init(&rg__metadata_request_fields, &request);
+	ck_assert_int_eq(rg__cluster_request(rg__member_cluster(seat->member), &call, NULL), RG_OK);
 	seat->requests++;
 }
 

@@ -25,7 +25,7 @@ struct seat {
 	int error_count;
 	char assignment[32];      /* of the last COMPLETE */
 	int64_t short_until_us;   /* until then the first allocation of every turn of the loop fails */
-	int requests, answered;   /* OffsetCommits and OffsetFetches, and how many of them ended */
+	int requests, answered;   /* OffsetCommits, OffsetFetches, Metadata, and how many of them ended */
 	rg_err last_commit;
 };
 
@@ -39,6 +39,7 @@ rg_err seat_make(struct seat *seat);               /* the member */
 rg_err seat_join(struct seat *seat);
 void seat_commit(struct seat *seat);
 void seat_fetch(struct seat *seat); /* what was committed; told of as a commit is */
+void seat_ask_metadata(struct seat *seat); /* the same */
 void seat_leave(struct seat *seat, int timeout_ms);
 
 /* Lets time pass until it holds, and looks every 100 ms; ends the test when it does not hold within the time. */
