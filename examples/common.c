@@ -13,6 +13,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef REGROUP_VERSION /* a copy of this file */
+#define REGROUP_VERSION "(own build)"
+#endif
+
 enum { CLOSE_MS = 5000, POLL_MS = 100, USAGE = 2 };
 
 static volatile sig_atomic_t stop;
@@ -129,13 +133,14 @@ static FILE *open_events(const struct app *app, const char *path)
 	return file;
 }
 
-enum { EVENTS = 256, DELAY_CALLBACK, DELAY_ASSIGN, STALL_AFTER, HELP };
+enum { EVENTS = 256, DELAY_CALLBACK, DELAY_ASSIGN, STALL_AFTER, VERSION, HELP };
 
 static const struct option long_options[] = {
 	{"events", required_argument, NULL, EVENTS},
 	{"delay-callback", required_argument, NULL, DELAY_CALLBACK},
 	{"delay-assign", required_argument, NULL, DELAY_ASSIGN},
 	{"stall-after", required_argument, NULL, STALL_AFTER},
+	{"version", no_argument, NULL, VERSION},
 	{"help", no_argument, NULL, HELP},
 	{NULL, 0, NULL, 0},
 };
@@ -160,7 +165,7 @@ static void take_option(struct app *app, int option, char *value)
 		break;
 	case 'f':
 		if (format_fault(value))
-			refuse(app, "-f: not a format: %s", format_fault(value));
+			refuse(app, "-f: a format has no \"%s\"; there are " FORMAT_LETTERS, format_fault(value));
 		app->format = value;
 		break;
 	case 'c':
@@ -181,6 +186,9 @@ static void take_option(struct app *app, int option, char *value)
 	case STALL_AFTER:
 		app->stall_after_ms = (int)number(app, "--stall-after", value, 0, INT_MAX);
 		break;
+	case VERSION:
+		printf("%s %s, librdkafka %s\n", app->name, REGROUP_VERSION, rd_kafka_version_str());
+		exit(fflush(stdout) ? 1 : 0);
 	case HELP:
 		fputs(app->help, stdout);
 		exit(fflush(stdout) ? 1 : 0);
@@ -189,6 +197,28 @@ static void take_option(struct app *app, int option, char *value)
 		fprintf(stderr, "%s: --help lists the options\n", app->name);
 		exit(USAGE);
 	}
+}
+
+static bool is_set(const struct app *app, const char *name)
+{
+	size_t size = 0;
+
+	rg_conf_get(app->conf, name, NULL, 0, &size);
+	return size > 1;
+}
+
+/* All of them at once, so that nobody has to come back for each. */
+static void check_needed(const struct app *app)
+{
+	bool here[] = {is_set(app, "bootstrap.servers"), is_set(app, "group.id"), app->topic_count > 0};
+	static const char *const options[] = {"-b BOOTSTRAP", "-g GROUP", "-t TOPIC"};
+	char missing[64] = "";
+
+	for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++)
+		if (!here[i])
+			snprintf(missing + strlen(missing), sizeof(missing) - strlen(missing), "%s%s", missing[0] ? ", " : "", options[i]);
+	if (missing[0])
+		refuse(app, "missing: %s", missing);
 }
 
 void app_options(struct app *app, int argc, char **argv)
@@ -203,12 +233,12 @@ void app_options(struct app *app, int argc, char **argv)
 	app->stall_after_ms = -1;
 	if (!app->prints_records) /* what nobody has seen must not be committed */
 		set(app, "enable.auto.commit", "false");
+	argv[0] = (char *)(uintptr_t)app->name; /* getopt's messages begin with it */
 	while ((option = getopt_long(argc, argv, letters, long_options, NULL)) != -1)
 		take_option(app, option, optarg);
 	if (optind < argc)
 		refuse(app, "\"%s\" belongs to no option", argv[optind]);
-	if (!app->topic_count)
-		refuse(app, "%s", "-t: at least one topic is needed");
+	check_needed(app);
 	if (app->exit_at_end)
 		set(app, "enable.partition.eof", "true");
 }

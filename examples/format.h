@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* All of that, as a part of a format of printf's. */
+#define FORMAT_LETTERS "%%t %%p %%o %%T %%k %%K %%s %%S %%R %%h %%%% \\n \\r \\t \\0 \\\\ \\xHH"
+
 /* NULL: the format can be printed; else where it goes wrong. */
 const char *format_fault(const char *format);
 

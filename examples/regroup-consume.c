@@ -25,6 +25,7 @@ static const char help[] =
 	"  --delay-callback MS   each listener call takes that long\n"
 	"  --delay-assign MS     the assignor takes that long\n"
 	"  --stall-after MS      stops polling from then on\n"
+	"  --version             the versions of this program and of librdkafka\n"
 	"  --help                this text\n"
 	"\n"
 	"SIGINT and SIGTERM commit and leave the group. Exit code: 0, 1 after a fatal error, 2 for bad usage.\n";

@@ -10,6 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef REGROUP_VERSION /* a copy of this file */
+#define REGROUP_VERSION "(own build)"
+#endif
+
 static const char usage[] =
 	"usage: regroup-coordinator --topics NAME:PARTITIONS[,...] [--port P] [--brokers N] [--records N]\n"
 	"                           [--initial-delay MS] [--session-min MS] [--events FILE|-]\n"
@@ -21,12 +25,24 @@ static const char usage[] =
 	"  --records N          puts record-0 to record-<N-1> into each topic, spread over its partitions\n"
 	"  --initial-delay MS   how long a new group waits for company, default 0\n"
 	"  --session-min MS     the shortest session timeout a member may have, default 1\n"
-	"  --events FILE|-      writes what happens to the groups as JSON lines\n";
+	"  --events FILE|-      writes what happens to the groups as JSON lines\n"
+	"  --version            the version of this program\n"
+	"  --help               this text\n";
+
+enum { USAGE = 2 };
 
 static int fail(const rg_error *error)
 {
 	fprintf(stderr, "regroup-coordinator: %s\n", error->text);
-	return EXIT_FAILURE;
+	return error->code == RG_ERR_INVALID ? USAGE : EXIT_FAILURE;
+}
+
+static _Noreturn void refuse(const char *format, const char *word)
+{
+	fputs("regroup-coordinator: ", stderr);
+	fprintf(stderr, format, word);
+	fputs("\nregroup-coordinator: --help lists the options\n", stderr);
+	exit(USAGE);
 }
 
 static long number(const char *option, const char *text, long max)
@@ -37,7 +53,7 @@ static long number(const char *option, const char *text, long max)
 	if (end != text && !*end && value >= 0 && value <= max)
 		return value;
 	fprintf(stderr, "regroup-coordinator: --%s %s: it must be a number from 0 to %ld\n", option, text, max);
-	exit(2);
+	exit(USAGE);
 }
 
 static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_records)
@@ -46,10 +62,12 @@ static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_record
 		{"topics", required_argument, NULL, 't'},        {"port", required_argument, NULL, 'p'},
 		{"brokers", required_argument, NULL, 'b'},       {"records", required_argument, NULL, 'r'},
 		{"initial-delay", required_argument, NULL, 'd'}, {"session-min", required_argument, NULL, 's'},
-		{"events", required_argument, NULL, 'e'},        {"help", no_argument, NULL, 'h'},
+		{"events", required_argument, NULL, 'e'},        {"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0}};
 	int option, index = 0;
 
+	argv[0] = (char *)(uintptr_t)"regroup-coordinator"; /* getopt's messages begin with it */
 	while ((option = getopt_long(argc, argv, "h", options, &index)) != -1) {
 		const char *name = options[index].name;
 
@@ -67,15 +85,18 @@ static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_record
 			conf->group_min_session_timeout_ms = (int32_t)number(name, optarg, 1800000);
 		else if (option == 'e')
 			conf->events_path = optarg;
-		else {
-			fputs(usage, option == 'h' ? stdout : stderr);
-			exit(option == 'h' ? EXIT_SUCCESS : 2);
+		else if (option == 'v' || option == 'h') {
+			fputs(option == 'h' ? usage : "regroup-coordinator " REGROUP_VERSION "\n", stdout);
+			exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+		} else { /* getopt has said which option it is about */
+			fputs("regroup-coordinator: --help lists the options\n", stderr);
+			exit(USAGE);
 		}
 	}
-	if (optind < argc || !conf->topics) {
-		fputs(usage, stderr);
-		exit(2);
-	}
+	if (optind < argc)
+		refuse("\"%s\" belongs to no option", argv[optind]);
+	if (!conf->topics)
+		refuse("missing: %s", "--topics NAME:PARTITIONS");
 }
 
 /* Topics as in the list, one after the other. */

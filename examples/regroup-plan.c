@@ -27,7 +27,10 @@ static const char usage[] =
 	"What if, in the order given, and what would move then:\n"
 	"  --add-member N         N more members joined, subscribing to what most do\n"
 	"  --remove-member ID     a member left\n"
-	"  --partitions TOPIC=N   a topic had N partitions\n";
+	"  --partitions TOPIC=N   a topic had N partitions\n"
+	"\n"
+	"  --version              the version of this program\n"
+	"  --help                 this text\n";
 
 enum { ROUNDS_MAX = 8 };
 
@@ -64,7 +67,8 @@ static void parse(struct options *o, int argc, char **argv)
 		{"assignor", required_argument, NULL, 'a'},   {"rounds", no_argument, NULL, 'r'},
 		{"table", no_argument, NULL, 't'},            {"live", no_argument, NULL, 'l'},
 		{"add-member", required_argument, NULL, 'A'}, {"remove-member", required_argument, NULL, 'R'},
-		{"partitions", required_argument, NULL, 'P'}, {"help", no_argument, NULL, 'h'},
+		{"partitions", required_argument, NULL, 'P'}, {"version", no_argument, NULL, 'v'},
+		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0}};
 	int option;
 
@@ -72,6 +76,7 @@ static void parse(struct options *o, int argc, char **argv)
 	o->from.properties = calloc((size_t)argc, sizeof(*o->from.properties));
 	if (!o->what_ifs || !o->from.properties)
 		exit(EXIT_FAILURE);
+	argv[0] = (char *)(uintptr_t)"regroup-plan"; /* getopt's messages begin with it */
 	while ((option = getopt_long(argc, argv, "b:g:X:h", long_options, NULL)) != -1) {
 		if (option == 'a')
 			set_assignor(o, optarg);
@@ -89,9 +94,12 @@ static void parse(struct options *o, int argc, char **argv)
 			o->from.properties[o->from.property_count++] = optarg;
 		else if (option == 'A' || option == 'R' || option == 'P')
 			o->what_ifs[o->what_if_count++] = (struct what_if){option, optarg};
-		else {
-			fputs(usage, option == 'h' ? stdout : stderr);
-			exit(option == 'h' ? EXIT_SUCCESS : 2);
+		else if (option == 'v' || option == 'h') {
+			fputs(option == 'h' ? usage : "regroup-plan " REGROUP_VERSION "\n", stdout);
+			exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+		} else { /* getopt has said which option it is about */
+			fputs("regroup-plan: --help lists the options\n", stderr);
+			exit(2);
 		}
 	}
 	if (optind < argc)

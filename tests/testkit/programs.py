@@ -344,17 +344,20 @@ def refused():
 	"""Exit code 2, before anything is contacted, and a sentence with the word in question."""
 	usual = ["-b", "127.0.0.1:1", "-g", "g", "-t", "t"]
 	for name, arguments, words in (
-			("regroup-consume", [], "-t"),
-			("regroup-consume", ["-g", "g", "-t", "t"], "bootstrap.servers"),
-			("regroup-consume", ["-b", "127.0.0.1:1", "-t", "t"], "group.id"),
-			("regroup-consume", [*usual, "-f", "%q"], "%q"),
+			("regroup-consume", [], "regroup-consume: missing: -b BOOTSTRAP, -g GROUP, -t TOPIC\n"),
+			("regroup-consume", ["-g", "g", "-t", "t"], "missing: -b BOOTSTRAP\n"),
+			("regroup-member", ["-X", "bootstrap.servers=127.0.0.1:1", "-t", "t"], "missing: -g GROUP\n"),
+			("regroup-consume", [*usual, "-f", "%q"], "%q\"; there are %t %p %o %T %k %K %s %S %R %h %% "),
 			("regroup-consume", [*usual, "-f", "\\q"], "\\q"),
 			("regroup-consume", [*usual, "-f", "50%"], "%"),
 			("regroup-consume", [*usual, "-c", "0"], "-c"),
 			("regroup-consume", [*usual, "-X", "client.id"], "key=value"),
 			("regroup-consume", [*usual, "-X", "session.timeout.ms=x"], "session.timeout.ms"),
 			("regroup-consume", [*usual, "extra"], "extra"),
-			("regroup-consume", [*usual, "--no-such-option"], "no-such-option"),
+			("regroup-consume", [*usual, "--no-such-option"], "regroup-consume: unrecognized option '--no-such-option'\n"),
+			("regroup-consume", [*usual, "-X", "sasl.password=hunter2"], "neither TLS nor SASL"),
+			("regroup-consume", [*usual, "-X", "statistics.interval.ms=10"], "statistics"),
+			("regroup-consume", [*usual, "-X", "receive.message.max.bytes=2000"], "fetch.max.bytes"),
 			("regroup-member", [*usual, "-e"], "e"),
 			("regroup-member", [*usual, "--delay-callback", "-1"], "--delay-callback"),
 			("regroup-member", [*usual, "-a", "nonesuch"], "nonesuch"),
@@ -367,11 +370,30 @@ def refused():
 			("leader-election", ["-n", "x", "-s", "soon"], "session.timeout.ms"),
 			("own-loop", ["-n", "0"], "SHARDS"),
 			("own-loop", ["-g", "g"], "bootstrap.servers"),
-			("regroup-coordinator", [], "--topics")):
+			("regroup-coordinator", [], "missing: --topics"),
+			("regroup-coordinator", ["--topics", "x"], "topic 'x': it must be name:partitions\n"),
+			("regroup-coordinator", ["--topics", "x:0"], "topic x: 0 partitions"),
+			("regroup-coordinator", ["--topics", "x:1", "--brokers", "0"], "broker"),
+			("regroup-coordinator", ["--topics", "x:1", "y"], "\"y\" belongs to no option"),
+			("regroup-coordinator", ["--prot", "1"], "regroup-coordinator: unrecognized option"),
+			("regroup-coordinator", ["--records"], "regroup-coordinator: option '--records' requires an argument")):
 		done = subprocess.run([program(name), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True,
 			timeout=10)
-		assert done.returncode == 2 and words in done.stderr and not done.stdout, \
+		assert done.returncode == 2 and words in done.stderr and not done.stdout and "hunter2" not in done.stderr, \
 			f"{name} {arguments}: exit code {done.returncode}\n{done.stderr}"
+
+
+def versions():
+	for name in ("regroup-consume", "regroup-member", "regroup-coordinator", "regroup-plan"):
+		done = subprocess.run([program(name), "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+			timeout=10)
+		assert not done.returncode and not done.stderr, f"{name}: exit code {done.returncode}\n{done.stderr}"
+		assert re.match(name + r" \d+\.\d+\.\d+(, librdkafka \d.*)?\n$", done.stdout), done.stdout
+
+
+def nothing_to_read_is_no_failure():
+	"""-e with a topic that does not exist: the member has nothing, which is at its end."""
+	consume(Cluster("t:1"), "g", "nosuch", "-e")
 
 
 def unwritable_events():
@@ -403,7 +425,8 @@ def main():
 			works_at_least_once, ends_at_the_end, says_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
-			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, unwritable_events,
+			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, versions,
+			nothing_to_read_is_no_failure, unwritable_events,
 			second_signal_ends_at_once):
 		report.case(case.__name__, case)
 	return report.finish()

@@ -142,7 +142,7 @@ def refuses_bad_options():
 	for options, words, code in (
 			(["--assignor", "x"], "there is no built-in assignor named x", 2),
 			(["--live", "-b", "x:1"], "--live needs -b and -g", 2), (["-g", "x"], "go with --live", 2),
-			(["a", "b"], "one file only, not also b", 2), (["--nonsense"], "usage: ", 2),
+			(["a", "b"], "one file only, not also b", 2), (["--nonsense"], "regroup-plan: unrecognized option", 2),
 			(["/nowhere/at/all"], "/nowhere/at/all: No such file", 1),
 			(["--add-member", "0"], "--add-member 0: it must be a number", 1),
 			(["--remove-member", "x"], "no member named x", 1), (["--partitions", "x=2"], "no topic named x", 1),
