@@ -49,6 +49,7 @@ static rg_err open_member(rg_consumer *consumer, rg_error *error)
 	if (!rg__committer_init(consumer) || !rg__watch_init(consumer) || !rg__finder_init(consumer) ||
 	    !rg__alive_init(consumer))
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	rg__cluster_prepare(rg__member_cluster(consumer->member));
 	return rg__thread_start(consumer, error);
 }
 
@@ -69,9 +70,11 @@ static rg_err open(rg_consumer *consumer, const rg_conf *conf, rg_error *error)
 	consumer->log = (struct rg__log){rg__voice_write, consumer->voice, RG__LOG_DEBUG};
 	if ((err = check(consumer, error)))
 		return err;
-	if ((err = rg__fetch_open(consumer, error)))
+	/* librdkafka takes some milliseconds to begin, in which the member can connect. It has nothing to say before there is a
+	 * subscription, so nobody is woken up who is not there yet. */
+	if ((err = open_member(consumer, error)))
 		return err;
-	return open_member(consumer, error);
+	return rg__fetch_open(consumer, error);
 }
 
 rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error)
@@ -89,6 +92,7 @@ rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error
 		*ret_consumer = consumer;
 		return RG_OK;
 	}
+	rg__thread_stop(consumer);
 	if (consumer->member) {
 		rg__committer_end(consumer);
 		rg__watch_end(consumer);

@@ -34,6 +34,7 @@ struct rg__cluster {
 	struct rg__timer *timer;
 	struct rg__endpoint current; /* where the link goes */
 	bool connecting, up;
+	bool preparing; /* connects for nobody yet */
 	int64_t connect_at_us;       /* not before; 0: now */
 	struct request *requests;
 	int32_t count;
@@ -269,7 +270,7 @@ static void connect_if_wanted(struct rg__cluster *cluster)
 {
 	int64_t now = rg__now_us(cluster->io);
 
-	if (cluster->connecting || cluster->up || !has_waiting(cluster))
+	if (cluster->connecting || cluster->up || !(has_waiting(cluster) || cluster->preparing))
 		return;
 	rebootstrap_if_due(cluster, now);
 	struct rg__candidate *next = rg__candidates_next(&cluster->candidates, now, &cluster->connect_at_us);
@@ -292,7 +293,7 @@ static void link_up(void *user)
 	struct rg__cluster *cluster = user;
 
 	enter(cluster);
-	cluster->connecting = false;
+	cluster->connecting = cluster->preparing = false;
 	cluster->up = true;
 	cluster->last_failure.code = RG_OK;
 	if (cluster->events->up)
@@ -305,10 +306,10 @@ static void link_up(void *user)
 static void link_down(void *user, const rg_error *error)
 {
 	struct rg__cluster *cluster = user;
-	bool was_connecting = cluster->connecting;
+	bool tell = cluster->connecting && (!cluster->preparing || has_waiting(cluster));
 
 	enter(cluster);
-	cluster->connecting = cluster->up = false;
+	cluster->connecting = cluster->up = cluster->preparing = false;
 	if (cluster->closing) { /* by us, which is no failure of the broker's */
 		cluster->closing = false;
 		connect_if_wanted(cluster);
@@ -320,7 +321,7 @@ static void link_down(void *user, const rg_error *error)
 	rg__candidates_failed(&cluster->candidates, &cluster->current, rg__now_us(cluster->io));
 	cluster->connect_at_us = 0;
 	cluster->last_failure = *error;
-	if (was_connecting && cluster->events->failed)
+	if (tell && cluster->events->failed)
 		cluster->events->failed(cluster->user, error);
 	if (!cluster->freed)
 		connect_if_wanted(cluster);
@@ -438,6 +439,15 @@ void rg__cluster_cancel(struct rg__cluster *cluster, rg__request_id id)
 	DL_DELETE(cluster->requests, request);
 	cluster->count--;
 	rg__free(request);
+	schedule(cluster);
+}
+
+void rg__cluster_prepare(struct rg__cluster *cluster)
+{
+	cluster->preparing = !cluster->connecting && !cluster->up;
+	connect_if_wanted(cluster);
+	if (!cluster->connecting)
+		cluster->preparing = false;
 	schedule(cluster);
 }
 

@@ -49,6 +49,10 @@ void rg__cluster_free(struct rg__cluster *cluster); /* NULL is fine; requests ar
 rg_err rg__cluster_request(struct rg__cluster *cluster, const struct rg__call *call, rg__request_id *ret_id);
 void rg__cluster_cancel(struct rg__cluster *cluster, rg__request_id id);
 
+/* Somebody will ask soon: connects already, with one attempt. If that fails, nobody hears of it unless something has been asked
+ * by then. */
+void rg__cluster_prepare(struct rg__cluster *cluster);
+
 /* Tells of a broker; one with the same id is replaced. The brokers in Metadata answers that pass through are learned by
  * themselves, and replace all. RG_ERR_INVALID: negative id, unusable host or port. RG_ERR_MEMORY. */
 rg_err rg__cluster_learn(struct rg__cluster *cluster, int32_t node_id, const char *host, int32_t port);

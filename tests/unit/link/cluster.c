@@ -478,6 +478,51 @@ START_TEST(an_idle_connection_is_closed_by_us)
 }
 END_TEST
 
+/* Connected before anybody asks, so that the first answer takes one round trip. */
+START_TEST(prepared)
+{
+	start();
+	rg__cluster_prepare(f.cluster);
+	sim_run_ms(&f.sim, 1);
+	ck_assert_str_eq(rg__cluster_broker(f.cluster), "10.0.0.1:9092");
+	rg__cluster_prepare(f.cluster); /* changes nothing */
+	ask(1, 5000, NULL);
+	sim_run_ms(&f.sim, 1);
+	ck_assert_int_eq(f.done_count, 1);
+	ck_assert_int_eq(f.sim.attempts, 1);
+}
+END_TEST
+
+/* One attempt, of which nobody hears; who asks then does, and gets the next one's answer. */
+START_TEST(prepared_in_vain)
+{
+	f.brokers[0].server.mode = SIM_REFUSE;
+	start();
+	rg__cluster_prepare(f.cluster);
+	sim_run_ms(&f.sim, 60000);
+	ck_assert_int_eq(f.sim.attempts, 1);
+	ck_assert_int_eq(f.failures, 0);
+	f.brokers[0].server.mode = SIM_ACCEPT;
+	ask(1, 5000, NULL);
+	sim_run_ms(&f.sim, 1);
+	ck_assert_int_eq(f.done_count, 1);
+	ck_assert_int_eq(f.done[0].error.code, RG_OK);
+}
+END_TEST
+
+START_TEST(asked_while_it_prepares)
+{
+	f.brokers[0].server.mode = SIM_REFUSE;
+	start();
+	rg__cluster_prepare(f.cluster);
+	ask(1, 5000, NULL);
+	sim_run_ms(&f.sim, 1);
+	ck_assert_int_eq(f.failures, 1);
+	sim_run_ms(&f.sim, 1000);
+	ck_assert_int_gt(f.failures, 2);
+}
+END_TEST
+
 START_TEST(idle_for_ever)
 {
 	f.conf.idle_max_ms = 0;
@@ -649,6 +694,9 @@ int main(void)
 	tcase_add_test(tcase, bootstrap_is_for_the_start_only);
 	tcase_add_test(tcase, known_brokers_are_forgotten);
 	tcase_add_test(tcase, an_idle_connection_is_closed_by_us);
+	tcase_add_test(tcase, prepared);
+	tcase_add_test(tcase, prepared_in_vain);
+	tcase_add_test(tcase, asked_while_it_prepares);
 	tcase_add_test(tcase, idle_for_ever);
 	tcase_add_test(tcase, leaves_a_broker_for_another);
 	tcase_add_test(tcase, broken_while_asked);
