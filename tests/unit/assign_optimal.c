@@ -425,6 +425,50 @@ START_TEST(plans_are_stable)
 }
 END_TEST
 
+/* The same members by instance id, but under member ids that put them in the reverse order, as after a restart of each:
+ * the same plan, with every assignor. */
+START_TEST(plans_follow_instance_ids)
+{
+	struct random random = {41};
+
+	for (int i = 0; i < 500 / SLOWNESS; i++) {
+		struct random_group g;
+		struct random_shape shape = {.members_max = 12, .topics_max = 8, .partitions_max = 12, .partitions_total = 80,
+		                             .racks = i % 2, .same_topics = i % 4 == 0};
+		const rg_assignor *assignor = rg__builtin_at(i % 5);
+		rg_group_member there[12], back[12];
+		char ids[12][16];
+
+		random_group_init(&g, &random, &shape);
+		random_group_claim(&g, 1);
+		int32_t count = g.group.member_count;
+		rg_group turned = g.group;
+
+		for (int32_t m = 0; m < count; m++) {
+			there[m] = g.group.members[m];
+			there[m].instance_id = there[m].member_id;
+			back[count - 1 - m] = there[m];
+		}
+		for (int32_t m = 0; m < count; m++) {
+			snprintf(ids[m], sizeof(ids[m]), "r%02d", (int)m);
+			back[m].member_id = ids[m];
+		}
+		const rg_group_member *members = g.group.members;
+		g.group.members = there;
+		turned.members = back;
+		struct rg_plan *first = run(assignor, &g.group), *second = run(assignor, &turned);
+
+		for (int32_t k = 0; k < first->partition_count; k++)
+			ck_assert_int_eq(first->owners[k],
+			                 second->owners[k] == RG__NOBODY ? RG__NOBODY : count - 1 - second->owners[k]);
+		rg__plan_free(first);
+		rg__plan_free(second);
+		g.group.members = members;
+		random_group_free(&g);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("assign_optimal");
@@ -442,6 +486,7 @@ int main(void)
 	tcase_add_test(large, larger_groups_have_no_helpful_cycle);
 	tcase_add_test(large, cooperative_groups_settle_in_two_rounds);
 	tcase_add_test(large, plans_are_stable);
+	tcase_add_test(large, plans_follow_instance_ids);
 	srunner_run_all(runner, CK_NORMAL);
 	int failed = srunner_ntests_failed(runner);
 
