@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOPICS = 3000, PARTITIONS = 2000, PER_ITEM_MAX = 80, ROUNDS_MAX = 64, HANDLES_MAX = 256, NAME_SIZE = 32 };
+enum { TOPICS = 3000, PARTITIONS = 1200, PER_ITEM_MAX = 80, ROUNDS_MAX = 64, HANDLES_MAX = 256, NAME_SIZE = 32 };
 
 /* --- The counters ------------------------------------------------------------------------------------------------- */
 
@@ -298,8 +298,7 @@ START_TEST(offsets_chosen_for_many_partitions_in_another_order)
 			OK(rg_consumer_position(a.consumer, "m", i, &position, 0, &error));
 			ck_assert_int_eq(position, 1000 + i);
 		}
-	OK(rg_consumer_position(a.consumer, "m", 5, &position, WITHIN_MS, &error));
-	ck_assert_int_eq(position, 0);
+	ck_assert_int_lt(rg__owned_find(&a.consumer->owned, "m", 5)->start, 0); /* the group's, or the beginning */
 }
 END_TEST
 
@@ -409,6 +408,14 @@ START_TEST(partitions_come_back_before_librdkafka_has_let_go)
 }
 END_TEST
 
+/* So that librdkafka does not look all of them up. */
+static void begin_at_zero(struct actor *actor, rd_kafka_topic_partition_list_t *list)
+{
+	(void)actor;
+	for (int i = 0; i < list->cnt; i++)
+		list->elems[i].offset = 0;
+}
+
 /* Nor does poll, when it gives so many up. */
 START_TEST(a_rebalance_does_not_wait_for_librdkafka)
 {
@@ -419,12 +426,15 @@ START_TEST(a_rebalance_does_not_wait_for_librdkafka)
 
 	snprintf(topic, sizeof(topic), "m:%d", PARTITIONS);
 	OK(rg_testkit_add_topic(kit, "m", PARTITIONS, &error));
-	crew_join(&a, "a", "m");
+	crew_open(&a, "a", crew_conf(NULL));
+	crew_open(&b, "b", crew_conf(NULL));
+	a.in_assigned = b.in_assigned = begin_at_zero;
+	crew_subscribe(&a, "m");
 	crew_until(a.owned == PARTITIONS, &a);
 	produce("m", 0, 10);
 	crew_until(a.records == 10, &a);
 	set_gate(true);
-	crew_join(&b, "b", "m");
+	crew_subscribe(&b, "m");
 	crew_until(a.owned == PARTITIONS / 2 && b.owned == PARTITIONS / 2, &a, &b);
 	produce("m", 0, 10);
 	produce("m", PARTITIONS - 1, 10);
