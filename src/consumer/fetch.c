@@ -247,12 +247,21 @@ static bool keep_record(rg_consumer *consumer, const rd_kafka_message_t *message
 	return true;
 }
 
+/* It has many codes, so that only the words tell. */
+static bool is_of_find_coordinator(const rd_kafka_message_t *message)
+{
+	static const char words[] = "FindCoordinator";
+	const char *text = message->rkt ? NULL : rd_kafka_message_errstr(message);
+
+	return text && !strncmp(text, words, sizeof(words) - 1);
+}
+
 static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 {
 	struct rg__slot *slot;
 
-	/* Its connection to the coordinator is of no use to anybody; ours says the same if it concerns us. */
-	if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+	/* librdkafka looks for the coordinator, too, and nobody needs to know how it fares: ours says so if it concerns us. */
+	if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED || is_of_find_coordinator(message))
 		return false;
 	if (!message->rkt || message->partition < 0)
 		return true;
