@@ -131,9 +131,9 @@ typedef struct rg_assignor {
 	int32_t (*subscription_userdata)(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
 	                                 void *user);
 
-	/** The leader only: shares the partitions. Returns RG_OK, or any error with a sentence in `error`, which ends the
-	 * rebalance with an error (RG_ERR_ASSIGNOR, or RG_ERR_MEMORY for that) to every caller of poll on the leader and is
-	 * retried after a pause. Required. */
+	/** The leader only: shares the partitions. Returns RG_OK, or any other number, with a sentence in `error`: then no
+	 * plan is sent, the leader's poll returns RG_ERR_ASSIGNOR with that sentence, and its next poll joins again after a
+	 * pause. RG_ERR_MEMORY is no error for poll: the member tries again by itself. Required. */
 	rg_err (*assign)(const rg_group *group, rg_plan *plan, rg_error *error, void *user);
 
 	/** Every member, every round, also for an empty assignment: what this member got, before on_assigned. Optional. */

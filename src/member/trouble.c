@@ -13,10 +13,16 @@ static const enum rg__request request_of[] = {
 	[RG__EVENT_FIND_ANSWERED] = RG__REQUEST_FIND_COORDINATOR, [RG__EVENT_JOIN_ANSWERED] = RG__REQUEST_JOIN_GROUP,
 	[RG__EVENT_SYNC_ANSWERED] = RG__REQUEST_SYNC_GROUP,       [RG__EVENT_HEARTBEAT_ANSWERED] = RG__REQUEST_HEARTBEAT,
 	[RG__EVENT_COMMIT_ANSWERED] = RG__REQUEST_OFFSET_COMMIT,  [RG__EVENT_FETCH_ANSWERED] = RG__REQUEST_OFFSET_FETCH,
+	[RG__EVENT_ASSIGNED] = RG__REQUEST_SYNC_GROUP,
 };
 
-static bool is_answer(enum rg__event_type type)
+/* A plan that failed for want of memory counts as a SyncGroup that did; one that was made is not yet sent. */
+static bool is_answer(const struct rg__event *event)
 {
+	enum rg__event_type type = event->type;
+
+	if (type == RG__EVENT_ASSIGNED)
+		return event->err != RG_OK;
 	return type == RG__EVENT_FIND_ANSWERED || type == RG__EVENT_JOIN_ANSWERED || type == RG__EVENT_SYNC_ANSWERED ||
 	       type == RG__EVENT_HEARTBEAT_ANSWERED || type == RG__EVENT_COMMIT_ANSWERED || type == RG__EVENT_FETCH_ANSWERED;
 }
@@ -68,7 +74,7 @@ void rg__trouble_after(rg_member *member, const struct rg__event *event)
 	rg_err err = event->err;
 	char label[256];
 
-	if (!is_answer(event->type))
+	if (!is_answer(event))
 		return;
 	request = request_of[event->type];
 	trouble = &member->troubles[request];
