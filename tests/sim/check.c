@@ -287,7 +287,7 @@ void check_topic_gone(struct sim *sim, int topic)
 
 /* --- As time passes -------------------------------------------------------------------------------------------------------- */
 
-/* A member that is Stable and has its coordinator beats in time; a heartbeat that failed may wait as long as backoff does. */
+/* A member that has a generation and its coordinator beats in time; a heartbeat that failed may wait as long as backoff does. */
 static void check_heartbeat(struct app *app)
 {
 	const struct rg__machine *machine = machine_of(app);
@@ -295,7 +295,7 @@ static void check_heartbeat(struct app *app)
 
 	if (allowed_us < 1200000)
 		allowed_us = 1200000;
-	if ((machine->membership != RG__STABLE && machine->membership != RG__ASSIGNING) ||
+	if ((machine->membership != RG__STABLE && machine->membership != RG__ASSIGNING && machine->membership != RG__SYNCING) ||
 	    machine->coordinator != RG__COORDINATOR_KNOWN || machine->heartbeat)
 		return;
 	if (machine->heartbeat_at < now_us - machine->heartbeat_interval_us / 2 || machine->heartbeat_at > now_us + allowed_us)

@@ -4,11 +4,12 @@
  *     explore [--members N] [--cooperative] [--joins N] [--leaves N] [--moves N] [--drops N] [--errors N] [--commits N]
  *             [--ticks N] [--seconds N] [--prompt] [--mutant N]
  *
- * A state that was seen before is not walked on from. Nothing is copied: a state is reached again by doing the choices that led
- * to it. "complete": there is nothing left to do within the given numbers; "bounded": the time was over. */
+ * A state that was seen before is not walked on from. Where there is more than one choice the whole memory of the world is put
+ * aside, to go on from there. "complete": there is nothing left to do within the given numbers; "bounded": the time was over. */
 #include "explore_world.h"
 
 #include "base/alloc.h"
+#include "explore_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,20 +79,12 @@ struct walk {
 	struct seen seen;
 	struct choice path[DEPTH_MAX];
 	int left[DEPTH_MAX]; /* choices at this depth that are still to be made */
+	struct memory_copy saved[DEPTH_MAX]; /* the world before them */
 	int depth, deepest;
 	long transitions, ends;
 	bool cut; /* at DEPTH_MAX, or by the clock */
 	char broken[200];
 };
-
-/* Does the path again, from the beginning. */
-static void replay(struct walk *walk, struct world *world)
-{
-	world_end(world);
-	world_begin(world, &walk->conf);
-	for (int i = 0; i < walk->depth; i++)
-		world_do(world, &walk->path[i]);
-}
 
 /* Somebody who wants to be in the group and is not, and nothing will ever happen. */
 static const char *stuck(const struct world *world)
@@ -125,6 +118,8 @@ static bool deeper(struct walk *walk, struct world *world)
 		return false;
 	}
 	walk->left[walk->depth] = count - 1;
+	if (count > 1)
+		memory_save(&walk->saved[walk->depth]);
 	walk->path[walk->depth++] = choices[count - 1];
 	if (walk->depth > walk->deepest)
 		walk->deepest = walk->depth;
@@ -141,7 +136,7 @@ static bool back(struct walk *walk, struct world *world)
 	if (!walk->depth)
 		return false;
 	walk->depth--;
-	replay(walk, world);
+	memory_restore(&walk->saved[walk->depth]);
 	world_choices(world, choices);
 	walk->path[walk->depth] = choices[--walk->left[walk->depth]];
 	walk->depth++;
@@ -150,12 +145,10 @@ static bool back(struct walk *walk, struct world *world)
 
 static void explore(struct walk *walk, int seconds)
 {
-	struct world *world = calloc(1, sizeof(*world));
+	struct world *world = rg__calloc(1, sizeof(*world));
 	struct timespec begin, now;
 	bool on;
 
-	if (!world)
-		exit(EXIT_FAILURE);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	world_begin(world, &walk->conf);
 	is_new(&walk->seen, world_hash(world), 0);
@@ -178,7 +171,9 @@ static void explore(struct walk *walk, int seconds)
 		}
 	}
 	world_end(world);
-	free(world);
+	rg__free(world);
+	for (int i = 0; i < DEPTH_MAX; i++)
+		free(walk->saved[i].bytes);
 }
 
 static int number_after(int argc, char **argv, const char *name, int otherwise)

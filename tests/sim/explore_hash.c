@@ -20,9 +20,8 @@ struct sum {
 
 static void add(struct sum *sum, int64_t value)
 {
-	for (int i = 0; i < 8; i++)
-		sum->h = (sum->h ^ (uint8_t)((uint64_t)value >> (8 * i))) * UINT64_C(0x100000001b3);
-	sum->h ^= sum->h >> 29;
+	sum->h = (sum->h ^ (uint64_t)value) * UINT64_C(0x9ddfea08eb382d69);
+	sum->h ^= sum->h >> 32;
 }
 
 static void add_time(struct sum *sum, int64_t at_us)

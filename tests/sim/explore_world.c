@@ -29,7 +29,7 @@ struct message *world_push(struct world *world, int peer, struct queue *queue)
 	struct message *message;
 
 	if (queue->count == QUEUE_MAX) {
-		world_broken(world, peer, "a dozen messages on one line");
+		world_broken(world, peer, "half a dozen messages on one line");
 		queue->count = 0;
 	}
 	message = &queue->items[queue->count++];

@@ -9,7 +9,7 @@
 #include "group/machine.h"
 #include "testkit/group_coordinator.h"
 
-enum { MEMBERS_MAX = 3, QUEUE_MAX = 12, ID_MAX = 64, CHOICES_MAX = 200, SESSION_MS = 6000, REBALANCE_MS = 12000 };
+enum { MEMBERS_MAX = 3, QUEUE_MAX = 6, ID_MAX = 48, CHOICES_MAX = 200, SESSION_MS = 6000, REBALANCE_MS = 12000 };
 
 struct explore_conf {
 	int members;

@@ -225,6 +225,24 @@ static void make_upgrade(struct line *line, struct rg__random *random, const str
 	line->c = offer[1];
 }
 
+/* What the first edition leaves out: the handshake, and what passes by itself at the offsets. */
+static void make_rare_fault(struct line *line, struct rg__random *random, int apps)
+{
+	static const int16_t rare[][3] = {{RG__API_OFFSET_FETCH, RG__SIM_ANSWER_ERROR, 88},   {RG__API_OFFSET_FETCH, RG__SIM_ANSWER_ERROR, 7},
+	                                  {RG__API_OFFSET_COMMIT, RG__SIM_ANSWER_ERROR, 28},  {RG__API_FIND_COORDINATOR, RG__SIM_ANSWER_ERROR, 16},
+	                                  {RG__API_LEAVE_GROUP, RG__SIM_ANSWER_ERROR, 25},    {RG__API_METADATA, RG__SIM_ANSWER_ERROR, 5},
+	                                  {RG__API_API_VERSIONS, RG__SIM_ANSWER_ERROR, -1},   {RG__API_API_VERSIONS, RG__SIM_DROP_BEFORE, 0},
+	                                  {RG__API_API_VERSIONS, RG__SIM_DROP_AFTER, 0},      {RG__API_API_VERSIONS, RG__SIM_LATE, 1900},
+	                                  {RG__API_FIND_COORDINATOR, RG__SIM_LATE, 1900}};
+	const int16_t *fault = rare[draw(random, sizeof(rare) / sizeof(rare[0]))];
+
+	line->a = fault[0];
+	line->b = draw(random, 3) ? -1 : (int)draw(random, (uint32_t)apps);
+	line->c = fault[1];
+	line->d = fault[2];
+	line->e = PICK(random, 1, 3, 40);
+}
+
 static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
 {
 	struct rg__random random = {.state = (sim->seed + 78) * UINT64_C(0xd1342543de82ef95)};
@@ -239,7 +257,7 @@ static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
 		int app = (int)draw(&random, (uint32_t)sim->app_count);
 		struct line *line;
 
-		switch (draw(&random, 6)) {
+		switch (draw(&random, 7)) {
 		case 0:
 		case 1:
 			make_restart(script, &random, app, at_us);
@@ -256,6 +274,9 @@ static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
 			line = append(script, ACT_SLEEPWALK, at_us);
 			line->a = (int)draw(&random, 5);
 			line->b = (int)draw(&random, 8);
+			break;
+		case 5:
+			make_rare_fault(append(script, ACT_FAULT, at_us), &random, sim->app_count);
 			break;
 		default:
 			make_upgrade(append(script, ACT_UPGRADE, at_us), &random, sim);
