@@ -60,6 +60,25 @@ def leader_leaves(kafka, topics, assignor, order):
 	check_events(*(member for member in members if member.kind == "ours"))
 
 
+def sticky_keeps(kafka, topics, order):
+	"""Java's eager StickyAssignor: what members had travels in their userdata, so whoever leads must read what the others
+	wrote. Nobody gets anything new while others come, nor loses anything when the leader goes."""
+	folder, group, members, before = scratch(), unique("sticky"), [], {}
+	for kind in order:
+		members.append(KINDS[kind](kafka, folder, f"{kind}-{len(members)}", group, list(topics), "sticky"))
+		shares = settled(kafka, group, len(members), all_of(topics), "sticky")
+		assert all(shares[name] <= before[name] for name in before), f"{before}\nbecame {shares}"
+		agree(shares, members)
+		before = shares
+	assert sorted(map(len, before.values())) == [2, 2, 3], before
+	members[0].stop()
+	after = settled(kafka, group, 2, all_of(topics), "sticky")
+	assert all(before[name] <= after[name] for name in after), f"{before}\nbecame {after}"
+	for member in members[1:]:
+		member.stop()
+	check_events(*(member for member in members if member.kind == "ours"))
+
+
 def main():
 	report = Cases()
 	only = os.environ.get("REGROUP_KINDS", "ours,kcat,java").split(",")
@@ -71,6 +90,9 @@ def main():
 		for order in (("ours", "kcat"), ("kcat", "ours"), ("java", "ours"), ("kcat", "java")):
 			if set(order) <= set(only):
 				report.case(f"{order[0]} leads, leaves, {order[1]} goes on", leader_leaves, kafka, topics, "range", order)
+		for order in (("ours", "java", "ours"), ("java", "ours", "java")):
+			if set(order) <= set(only):
+				report.case(f"sticky: {', then '.join(order)}", sticky_keeps, kafka, topics, order)
 	return report.finish()
 
 
