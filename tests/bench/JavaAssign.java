@@ -37,6 +37,7 @@ public class JavaAssign {
 			case "buckets" -> member % 5 == topic % 5;
 			case "half" -> member % 2 == 0 || topic < s.topics / 2;
 			case "random" -> random.nextBoolean();
+			case "sparse" -> random.nextInt(16) == 0;
 			default -> true;
 		};
 	}

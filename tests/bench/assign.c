@@ -3,6 +3,7 @@
  * table of them, beside those of Java's. Nothing here passes or fails. */
 #include "assign/builtin.h"
 #include "assign/validate.h"
+#include "peak.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -45,6 +46,8 @@ static const struct {
 	{"cooperative-sticky", {HALF, 100, 1000, 500, false}},
 	{"cooperative-sticky", {UNIFORM, 30, 100, 450, false}},
 	{"cooperative-sticky", {RANDOM, 100, 100, 1000, false}},
+	{"cooperative-sticky", {RANDOM, 1000, 20, 1000, false}},
+	{"cooperative-sticky", {SPARSE, 2000, 50, 2000, false}},
 	{"sticky", {UNIFORM, 500, 2000, 2000, false}},
 	{"range", {UNIFORM, 500, 2000, 2000, false}},
 	{"range", {UNIFORM, 500, 2000, 2000, true}},
@@ -208,31 +211,6 @@ static void own(struct bench *b, const struct rg_plan *plan, bool as_userdata)
 	}
 }
 
-/* A number of kilobytes from /proc/self/status. */
-static long status_kb(const char *key)
-{
-	FILE *file = fopen("/proc/self/status", "r");
-	char line[256];
-	long value = 0;
-
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, strlen(key)))
-			value = strtol(line + strlen(key), NULL, 10);
-	if (file)
-		fclose(file);
-	return value;
-}
-
-static void reset_peak(void)
-{
-	FILE *file = fopen("/proc/self/clear_refs", "w");
-
-	if (file) {
-		fputs("5", file);
-		fclose(file);
-	}
-}
-
 enum { RUNS = 5 };
 
 static int compare_ms(const void *a, const void *b)
@@ -245,20 +223,19 @@ static int compare_ms(const void *a, const void *b)
 static void measure(const rg_assignor *assignor, const struct shape *shape, const char *event, const rg_group *group)
 {
 	double ms[RUNS];
-	long before = status_kb("VmRSS:"), peak = 0;
+	double mib = 0;
 
 	for (int i = 0; i < RUNS; i++) {
-		reset_peak();
+		long before = peak_reset();
 		struct rg_plan *plan = run(assignor, group, &ms[i]);
 
 		if (i == 0)
-			peak = status_kb("VmHWM:") - before;
+			mib = peak_since(before);
 		rg__plan_free(plan);
 	}
 	qsort(ms, RUNS, sizeof(ms[0]), compare_ms);
 	printf("regroup\t%s\t%s%s\t%" PRId32 "\t%" PRId32 "\t%s\t%.3f\t%.1f\n", assignor->name, pattern_names[shape->pattern],
-	       shape->racks ? "+racks" : "", shape->topics * shape->partitions, shape->members, event, ms[RUNS / 2],
-	       (double)peak / 1024);
+	       shape->racks ? "+racks" : "", shape->topics * shape->partitions, shape->members, event, ms[RUNS / 2], mib);
 	fflush(stdout);
 }
 
