@@ -52,6 +52,12 @@ static void live(struct seat *seat)
 	ck_assert_int_eq(seat->error_count, 0);
 }
 
+/* All that a member and a consumer send. */
+static const int16_t used[] = {
+	RG__API_METADATA,  RG__API_OFFSET_COMMIT, RG__API_OFFSET_FETCH, RG__API_FIND_COORDINATOR, RG__API_JOIN_GROUP,
+	RG__API_HEARTBEAT, RG__API_LEAVE_GROUP,   RG__API_SYNC_GROUP,   RG__API_API_VERSIONS,
+};
+
 static struct lengths lengths_of_a_life(rg_conf *conf)
 {
 	struct lengths lengths;
@@ -60,8 +66,8 @@ static struct lengths lengths_of_a_life(rg_conf *conf)
 	seat_begin(&seat, conf);
 	live(&seat);
 	ck_assert_int_eq(seat.last_commit, RG_OK);
-	for (int i = 0; i < rg__api_count; i++)
-		ck_assert_msg(seat.broker.requests_of[rg__apis[i].key] > 0, "no %s was sent", rg__apis[i].name);
+	for (size_t i = 0; i < sizeof(used) / sizeof(*used); i++)
+		ck_assert_msg(seat.broker.requests_of[used[i]] > 0, "no %s was sent", rg__api_by_key(used[i])->name);
 	lengths = (struct lengths){seat.broker.up.bytes, seat.broker.down.bytes};
 	seat_end(&seat);
 	return lengths;
