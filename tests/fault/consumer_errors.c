@@ -196,11 +196,72 @@ START_TEST(said_for_ever)
 }
 END_TEST
 
+/* --- An assignor's errors ----------------------------------------------------------------------------------------- */
+
+static struct {
+	rg_err returns; /* RG_OK: gives one partition twice */
+	int calls;
+} bad;
+
+/* Bad the first time, and then it gives everything to everybody's first. */
+static rg_err assign(const rg_group *group, rg_plan *plan, rg_error *error, void *user)
+{
+	(void)user;
+	if (bad.calls++) {
+		rg_plan_give_range(plan, 0, 0, 0, group->topics[0].partition_count);
+		return RG_OK;
+	}
+	if (!bad.returns) {
+		rg_plan_give(plan, 0, 0, 0);
+		return rg_plan_give(plan, 0, 0, 0);
+	}
+	snprintf(error->text, sizeof(error->text), "this is why");
+	return bad.returns;
+}
+
+static const struct {
+	rg_err returned, told;
+	const char *word;
+} assignors[] = {
+	{RG_OK, RG_ERR_BAD_PLAN, "mine"},
+	{RG_ERR_INVALID, RG_ERR_ASSIGNOR, "this is why"},
+	{27, RG_ERR_ASSIGNOR, "this is why"}, /* no broker said that */
+	{RG_ERR_MEMORY, RG_ERR_MEMORY, "this is why"},
+};
+enum { ASSIGNORS = sizeof(assignors) / sizeof(*assignors) };
+
+/* Poll tells it once, and after a pause it is asked again. */
+START_TEST(an_assignor_that_fails)
+{
+	rg_assignor mine = {.size = sizeof(mine), .name = "mine", .protocols = RG_EAGER, .assign = assign};
+	rg_conf *conf = crew_conf(NULL);
+	rg_error error = {0}, told = {0};
+
+	bad.returns = assignors[_i].returned;
+	bad.calls = 0;
+	OK(rg_conf_add_assignor(conf, &mine, NULL, &error));
+	OK(rg_conf_set(conf, "partition.assignment.strategy", "mine", &error));
+	crew_open(&a, "a", conf);
+	crew_subscribe(&a, "t");
+	for (int64_t ends = now_ms() + WITHIN_MS; !told.code;) {
+		ck_assert_int_lt(now_ms(), ends);
+		ck_assert_ptr_null(rg_consumer_poll(a.consumer, 10, &told));
+	}
+	ck_assert_int_eq(told.code, assignors[_i].told);
+	ck_assert_msg(strstr(told.text, assignors[_i].word) != NULL, "%s", told.text);
+	crew_until(a.owned == 4, &a);
+	ck_assert_str_eq(a.errors, "");
+	ck_assert_int_eq(bad.calls, 2);
+	close_in_time();
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_checked_fixture(tcase, start, crew_end);
 	tcase_add_loop_test(tcase, said_once, 0, APIS);
 	tcase_add_loop_test(tcase, said_for_ever, 0, LASTING);
+	tcase_add_loop_test(tcase, an_assignor_that_fails, 0, ASSIGNORS);
 }
 
 int main(void)

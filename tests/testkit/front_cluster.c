@@ -8,7 +8,11 @@
 #include "suite.h"
 
 #include <regroup/testkit.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static rg_testkit *kit;
 
@@ -389,6 +393,25 @@ START_TEST(brokers_stop_and_start)
 }
 END_TEST
 
+START_TEST(a_port_that_somebody_took)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)rg_testkit_port(kit, 2))};
+	int taken = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+	rg_error error = {0};
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(rg_testkit_stop_broker(kit, 2, NULL), RG_OK);
+	ck_assert_int_eq(setsockopt(taken, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	ck_assert_int_eq(bind(taken, (struct sockaddr *)&address, sizeof(address)), 0);
+	ck_assert_int_eq(listen(taken, 1), 0);
+	ck_assert_int_eq(rg_testkit_start_broker(kit, 2, &error), RG_ERR_SYSTEM);
+	ck_assert_ptr_nonnull(strstr(error.text, "address already in use"));
+	close(taken);
+	ck_assert_int_eq(rg_testkit_start_broker(kit, 2, &error), RG_OK);
+	ck_assert(can_connect(rg_testkit_port(kit, 2)));
+}
+END_TEST
+
 START_TEST(what_cannot_be_is_refused_with_a_reason)
 {
 	rg_testkit_conf conf;
@@ -434,6 +457,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, one_broker_coordinates_a_group);
 	tcase_add_test(tcase, offsets_are_the_coordinators_business);
 	tcase_add_test(tcase, brokers_stop_and_start);
+	tcase_add_test(tcase, a_port_that_somebody_took);
 	tcase_add_test(tcase, what_cannot_be_is_refused_with_a_reason);
 }
 
