@@ -33,7 +33,10 @@ struct range {
 	int32_t *kin_got; /* the same, common to several topics */
 	int32_t *heads; /* by rack, and behind the last for members without one: where the search goes on */
 	int32_t *counts; /* by rack */
+	int32_t *common; /* by partition of kin at hand: its rack set in all of them, or UNLIKE */
 };
+
+enum { UNLIKE = -1 };
 
 static int32_t subscriber_count(const struct range *r, int32_t t)
 {
@@ -103,6 +106,36 @@ static void share_rest(struct range *r, int32_t t)
 			give(r, t, i, &r->got[i], at);
 }
 
+/* Mostly partition p of all kin has the same racks. Found topic by topic, as that is how they lie in memory. */
+static void find_common(struct range *r, const int32_t *topics, int32_t count)
+{
+	int32_t partitions = r->group->topics[topics[0]].partition_count;
+
+	memcpy(r->common, r->racks.sets + r->plan->offsets[topics[0]], (size_t)partitions * sizeof(*r->common));
+	for (int32_t k = 1; k < count; k++) {
+		const int32_t *sets = r->racks.sets + r->plan->offsets[topics[k]];
+
+		for (int32_t p = 0; p < partitions; p++)
+			if (sets[p] != r->common[p])
+				r->common[p] = UNLIKE;
+	}
+}
+
+/* Counts for each rack in how many of the topics partition p is in it. */
+static void count_racks(struct range *r, const int32_t *topics, int32_t count, int32_t p)
+{
+	bool alike = r->common[p] != UNLIKE;
+
+	memset(r->counts, 0, (size_t)r->racks.rack_count * sizeof(*r->counts));
+	for (int32_t k = 0; k < (alike ? 1 : count); k++) {
+		const struct rg__rack_set *set =
+			&r->racks.items[alike ? r->common[p] : r->racks.sets[r->plan->offsets[topics[k]] + p]];
+
+		for (int32_t i = 0; i < set->count; i++)
+			r->counts[set->racks[i]] += alike ? count : 1;
+	}
+}
+
 /* The first subscriber that may read partition p of all `count` topics in its rack and has room; -1: none. All the
  * topics have given the same to the same members so far, so the first one stands for all. */
 static int32_t find_kin_member(struct range *r, const int32_t *topics, int32_t count, int32_t p)
@@ -110,13 +143,7 @@ static int32_t find_kin_member(struct range *r, const int32_t *topics, int32_t c
 	const int32_t *members = subscribers(r, topics[0]);
 	int32_t racks = r->racks.rack_count, best = -1, subscriber_max = subscriber_count(r, topics[0]);
 
-	memset(r->counts, 0, (size_t)racks * sizeof(*r->counts));
-	for (int32_t k = 0; k < count; k++) {
-		const struct rg__rack_set *set = &r->racks.items[r->racks.sets[r->plan->offsets[topics[k]] + p]];
-
-		for (int32_t i = 0; i < set->count; i++)
-			r->counts[set->racks[i]]++;
-	}
+	count_racks(r, topics, count, p);
 	for (int32_t rack = 0; rack <= racks; rack++) {
 		int32_t *head = &r->heads[rack], wanted = rack == racks ? RG__NO_RACK : rack;
 
@@ -137,16 +164,19 @@ static void share_kin(struct range *r, const int32_t *topics, int32_t count)
 
 	memset(r->got, 0, (size_t)subscriber_count(r, topics[0]) * sizeof(*r->got));
 	memset(r->heads, 0, ((size_t)r->racks.rack_count + 1) * sizeof(*r->heads));
+	find_common(r, topics, count);
 	for (int32_t p = 0; p < partitions; p++) {
-		int32_t i = find_kin_member(r, topics, count, p), got = 0;
+		int32_t i = find_kin_member(r, topics, count, p);
 
-		if (i < 0)
-			continue;
-		for (int32_t k = 0; k < count; k++) {
-			got = r->got[i];
-			give(r, topics[k], i, &got, p);
-		}
-		r->got[i] = got;
+		if (i >= 0)
+			give(r, topics[0], i, &r->got[i], p);
+	}
+	/* The others are shared as the first was. */
+	for (int32_t k = 1; k < count; k++) {
+		memcpy(r->plan->owners + r->plan->offsets[topics[k]], r->plan->owners + r->plan->offsets[topics[0]],
+		       (size_t)partitions * sizeof(*r->plan->owners));
+		r->topics[topics[k]].left = r->topics[topics[0]].left;
+		r->topics[topics[k]].extra_left = r->topics[topics[0]].extra_left;
 	}
 	memcpy(r->kin_got, r->got, (size_t)subscriber_count(r, topics[0]) * sizeof(*r->got));
 	for (int32_t k = 0; k < count; k++) {
@@ -206,11 +236,14 @@ static bool share_with_racks(struct range *r)
 	int32_t topics = r->group->topic_count;
 	int32_t *next = rg__arena_calloc(&r->scratch, (size_t)topics, sizeof(*next)); /* of the same kin; 0: none */
 	int32_t *last = rg__arena_calloc(&r->scratch, (size_t)topics, sizeof(*last));
-	int32_t *list = rg__arena_calloc(&r->scratch, (size_t)topics, sizeof(*list));
+	int32_t *list = rg__arena_calloc(&r->scratch, (size_t)topics, sizeof(*list)), most = 0;
 
+	for (int32_t t = 0; t < topics; t++)
+		most = r->group->topics[t].partition_count > most ? r->group->topics[t].partition_count : most;
+	r->common = rg__arena_calloc(&r->scratch, (size_t)most, sizeof(*r->common));
 	r->heads = rg__arena_calloc(&r->scratch, (size_t)r->racks.rack_count + 1, sizeof(*r->heads));
 	r->counts = rg__arena_calloc(&r->scratch, (size_t)r->racks.rack_count + 1, sizeof(*r->counts));
-	if (!next || !last || !list || !r->heads || !r->counts || !find_kin(r))
+	if (!next || !last || !list || !r->common || !r->heads || !r->counts || !find_kin(r))
 		return false;
 	for (int32_t t = 0; t < topics; t++) {
 		int32_t first = r->topics[t].kin;
