@@ -44,6 +44,7 @@ struct rg__machine {
 	int64_t find_at, join_at, heartbeat_at, session_ends_at, poll_ends_at;
 	int64_t heartbeat_sent_at;
 	int64_t calm_at; /* when the group was last known not to wait for our JoinGroup */
+	int64_t sync_by; /* when the group gives up waiting for our SyncGroup of this generation; RG__FOREVER: it does not wait */
 	int64_t parked_at; /* when the last JoinGroup or SyncGroup was sent */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;

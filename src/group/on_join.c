@@ -36,6 +36,16 @@ static void begin_session(struct rg__machine *machine, int64_t now_us, bool same
 		machine->heartbeat_at = beat_at;
 }
 
+/* broker: who has its JoinGroup answer and has not asked for the plan within the rebalance timeout is out (KAFKA-12890), however
+ * well it beats. The generation did not begin before the JoinGroup was sent; how long the answer took we cannot know. */
+static int64_t sync_by_us(const struct rg__machine *machine, int64_t now_us)
+{
+	int64_t by_us = machine->parked_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
+	int64_t least = now_us + machine->conf.session_timeout_ms * INT64_C(1000) / 3;
+
+	return by_us > least ? by_us : least;
+}
+
 static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, bool same_generation,
                    struct rg__actions *actions)
 {
@@ -44,6 +54,8 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 	begin_session(machine, now_us, same_generation);
+	if (!same_generation || machine->sync_by == RG__FOREVER)
+		machine->sync_by = sync_by_us(machine, now_us);
 	if (machine->leader && !event->skip_assignment) {
 		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
 

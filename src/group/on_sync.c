@@ -22,6 +22,7 @@ static void completed(struct rg__machine *machine, int64_t now_us, struct rg__ac
 	/* The first heartbeat goes out at once and makes the estimate exact. */
 	machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
 	machine->calm_at = machine->parked_at;
+	machine->sync_by = RG__FOREVER;
 	machine->heartbeat = 0;
 	machine->heartbeat_at = now_us;
 	machine->heartbeat_grows = machine->conf.heartbeat_budget > 0;

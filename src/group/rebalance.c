@@ -41,12 +41,15 @@ static void resume_heartbeats(struct rg__machine *machine, int64_t now_us)
 }
 
 /* A group waits for the JoinGroups of its members as long as the rebalance timeout, and gives the seats of those away who did
- * not come; that may have begun right after the last good heartbeat was sent. */
+ * not come; that may have begun right after the last good heartbeat was sent. It waits as long for the SyncGroups of those who
+ * have joined, and a good heartbeat says nothing about that. */
 int64_t rg__rejoin_by_us(const struct rg__machine *machine)
 {
 	if (machine->membership != RG__PREPARING || !machine->owns)
 		return RG__FOREVER;
-	return machine->calm_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
+	int64_t join_by = machine->calm_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
+
+	return join_by < machine->sync_by ? join_by : machine->sync_by;
 }
 
 void rg__forgive(struct rg__machine *machine, enum rg__request request, rg_err err)

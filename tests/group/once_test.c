@@ -305,6 +305,57 @@ START_TEST(a_seat_is_given_away_when_prepare_takes_too_long)
 }
 END_TEST
 
+START_TEST(a_seat_is_given_away_when_the_plan_is_not_asked_for)
+{
+	/* KAFKA-12890: the group waits for our SyncGroup as long as the rebalance timeout, counted from when the generation began,
+	 * which was after our JoinGroup was sent. It is refused, and meanwhile every heartbeat is welcome: what a cooperative
+	 * member still owns is lost all the same by the time the others may get it. */
+	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC",
+	      "sync 30             > REPORT(SyncGroup:30) | Preparing id=m1 gen=4",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 1999ms         > -",
+	      "wait 1ms            > LOST(unknown-member) | Preparing id=m1 gen=4 rebalancing",
+	      "wait 1s             > BEAT",
+	      "beat 25             > -                | Preparing id='' gen=-1",
+	      "prepared#1          > -",
+	      "prepared            > -",
+	      "retry               > JOIN             | Joining");
+	/* An answer that only repeats the one before moves nothing. */
+	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC",
+	      "wait 5s             > BEAT",
+	      "sync 14             > -                | Preparing",
+	      "wait 121ms          > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC",
+	      "sync 30             > REPORT(SyncGroup:30)",
+	      "wait 2s             > BEAT",
+	      "beat ok             > -",
+	      "wait 900ms          > LOST(unknown-member)");
+	/* With the plan it is over: the next rebalance is another matter. */
+	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC",
+	      "sync ok             > COMPLETE BEAT",
+	      "beat ok             > -",
+	      "rejoin              > PREPARE",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -                | Preparing");
+}
+END_TEST
+
 START_TEST(the_session_ends_while_the_assignor_runs)
 {
 	TRACE("conf session=10s heartbeat=3s request=30s", JOINING,
@@ -341,6 +392,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, the_session_ends_while_stable);
 	tcase_add_test(tcase, what_is_owned_does_not_outlive_the_seat);
 	tcase_add_test(tcase, a_seat_is_given_away_when_prepare_takes_too_long);
+	tcase_add_test(tcase, a_seat_is_given_away_when_the_plan_is_not_asked_for);
 	tcase_add_test(tcase, the_session_ends_while_the_assignor_runs);
 	tcase_add_test(tcase, a_rebalance_follows_at_once);
 }
