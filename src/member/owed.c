@@ -87,7 +87,9 @@ static void owe_error(rg_member *member, struct rg__owed *owed, const struct rg_
 		         (int)member->conf->settings.max_poll_interval_ms);
 	else
 		owed->error = member->cause;
-	rg__log(&member->log, RG__LOG_ERR, "GROUP", "%s", owed->error.text);
+	/* The application hears of each; the log, which it may not read at all, of the same one once a minute. */
+	rg__log(&member->log, rg__is_told_again(member, &owed->error) ? RG__LOG_DEBUG : RG__LOG_ERR, "GROUP", "%s",
+	        owed->error.text);
 	rg__trace_error(member, &owed->error);
 }
 

@@ -23,7 +23,7 @@ static struct rg__sim_cluster cluster;
 static struct rg__sim_host host;
 static rg_member *member;
 static char warnings[8192], notices[8192];
-static int warning_count;
+static int warning_count, errors;
 
 static void write_line(void *user, int level, const char *facility, const char *line)
 {
@@ -49,7 +49,7 @@ static void setup(void)
 	rg_error error;
 
 	warnings[0] = notices[0] = '\0';
-	warning_count = 0;
+	warning_count = errors = 0;
 	rg__sim_world_init(&world, 1);
 	ck_assert(rg__sim_net_init(&net, &world));
 	ck_assert(rg__sim_cluster_init(&cluster, &net, 1, 1));
@@ -93,6 +93,10 @@ static void live(int seconds)
 				ck_assert_int_eq(rg_member_prepared(member, event->ticket, NULL, 0, 0), RG_OK);
 			if (event->type == RG_MEMBER_ASSIGN)
 				ck_assert_int_eq(rg_member_assigned(member, event->ticket, NULL, 0), RG_OK);
+			if (event->type == RG_MEMBER_ERROR) {
+				errors++;
+				rg_member_retry(member);
+			}
 			rg_member_event_free(event);
 		}
 	}
@@ -210,6 +214,23 @@ START_TEST(a_member_that_left_has_no_trouble)
 	live(30);
 	ck_assert_str_eq(rg_member_state(member), "Stable");
 	ck_assert_str_eq(notices, "");
+}
+END_TEST
+
+/* The application gets each of these errors, and may pass them by; the log is not filled with them. */
+START_TEST(what_the_application_is_told_is_logged_once_a_minute)
+{
+	fault(RG__SIM_ANSWER_ERROR, RG__API_JOIN_GROUP, 81);
+	join();
+	live(100);
+	ck_assert_int_gt(errors, 50);
+	ck_assert_int_eq(warning_count, 2);
+	rg__sim_faults_clear(&cluster);
+	fault(RG__SIM_ANSWER_ERROR, RG__API_JOIN_GROUP, 30);
+	live(5);
+	ck_assert_int_eq(warning_count, 3);
+	ck_assert_msg(strstr(warnings, "GROUP: JoinGroup for group \"g\" at b1:9092: GROUP_AUTHORIZATION_FAILED (30)"), "%s",
+	              warnings);
 }
 END_TEST
 
@@ -393,6 +414,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, another_cause_is_told_when_it_comes);
 	tcase_add_test(tcase, what_belongs_to_a_join_is_not_told);
 	tcase_add_test(tcase, a_member_that_left_has_no_trouble);
+	tcase_add_test(tcase, what_the_application_is_told_is_logged_once_a_minute);
 	tcase_add_test(tcase, a_coordinator_connection_that_breaks_is_told);
 	tcase_add_test(tcase, brokers_that_cannot_be_reached_are_told_once);
 	tcase_add_test(tcase, a_coordinator_that_is_nowhere_is_told);
