@@ -7,11 +7,12 @@
  * whose group coordinator behaves as Kafka 4's does for classic groups, and which can be told to misbehave on the
  * n-th request. Its own library, libregroup-testkit (pkg-config regroup-testkit): not for production.
  *
- * Brokers have the ids 1, 2, …; all of them serve all partitions. Group requests, DescribeGroups and ListGroups among
- * them, ApiVersions, Metadata and FindCoordinator are answered here; every other request is passed on unchanged to one
- * mock broker of librdkafka, which keeps the records (per partition about 5 MiB or 100,000 batches, the oldest go
- * first) and knows only what that mock knows: no transactions across groups, no topic administration, no TLS and no
- * SASL.
+ * Brokers have the ids 1, 2, …; all of them serve all partitions. Group requests, among them DescribeGroups, ListGroups
+ * and TxnOffsetCommit, ApiVersions, Metadata and FindCoordinator are answered here; every other request is passed on
+ * unchanged to one mock broker of librdkafka, which keeps the records (per partition about 5 MiB or 100,000 batches, the
+ * oldest go first) and knows only what that mock knows: no topic administration, no TLS and no SASL, and of transactions
+ * their course, but not which records they cover. Offsets of a transaction become the group's when it is committed
+ * (KIP-447).
  *
  * A kit runs on a thread of its own. All calls are for any thread, but not for the event callback, where they return
  * RG_ERR_STATE; each returns when it is done. Besides what a call lists, each may return RG_ERR_INVALID (an argument;

@@ -12,6 +12,7 @@
 #include "codec/offset_commit.h"
 #include "codec/offset_fetch.h"
 #include "codec/sync_group.h"
+#include "codec/txn_offset_commit.h"
 #include "codec/wire.h"
 
 #define TABLES(name) &rg__##name##_request_fields, &rg__##name##_response_fields
@@ -29,6 +30,7 @@ const struct rg__api rg__apis[] = {
 	{RG__API_LIST_GROUPS, "ListGroups", 0, 5, TABLES(list_groups), false},
 	/* KIP-511: a client must be able to read the answer before it knows what the broker speaks. */
 	{RG__API_API_VERSIONS, "ApiVersions", 0, 4, TABLES(api_versions), true},
+	{RG__API_TXN_OFFSET_COMMIT, "TxnOffsetCommit", 0, 3, TABLES(txn_offset_commit), false},
 };
 const int rg__api_count = (int)(sizeof(rg__apis) / sizeof(*rg__apis));
 

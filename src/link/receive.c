@@ -19,7 +19,7 @@ static const struct {
 	{RG__API_METADATA, 6},   {RG__API_OFFSET_COMMIT, 4}, {RG__API_OFFSET_FETCH, 4},
 	{RG__API_JOIN_GROUP, 3}, {RG__API_FIND_COORDINATOR, 2}, {RG__API_HEARTBEAT, 2},
 	{RG__API_LEAVE_GROUP, 2}, {RG__API_SYNC_GROUP, 2},   {RG__API_DESCRIBE_GROUPS, 2},
-	{RG__API_LIST_GROUPS, 2}, {RG__API_API_VERSIONS, 2},
+	{RG__API_LIST_GROUPS, 2}, {RG__API_API_VERSIONS, 2}, {RG__API_TXN_OFFSET_COMMIT, 1},
 };
 
 static int32_t throttle_time_ms(const struct rg__api *api, const void *body)

@@ -7,6 +7,7 @@
 #include "codec/offset_commit.h"
 #include "codec/offset_fetch.h"
 #include "codec/sync_group.h"
+#include "codec/txn_offset_commit.h"
 #include "testkit/coordinator.h"
 
 #include <string.h>
@@ -218,6 +219,9 @@ int16_t rg__kit_coordinator_check(const struct rg__kit_cluster *cluster, int32_t
 		break;
 	case RG__API_OFFSET_COMMIT:
 		away = elsewhere(cluster, broker, ((const struct rg__offset_commit_request *)request->body)->group_id);
+		break;
+	case RG__API_TXN_OFFSET_COMMIT:
+		away = elsewhere(cluster, broker, ((const struct rg__txn_offset_commit_request *)request->body)->group_id);
 		break;
 	case RG__API_OFFSET_FETCH:
 		away = request->version < 8 && elsewhere(cluster, broker, fetch->group_id);

@@ -129,6 +129,7 @@ struct rg__kit_coordinator {
 	struct rg__random random;
 	struct rg__kit_group *groups;
 	struct rg__kit_unloaded *unloaded;
+	struct rg__kit_pending_offset *pending_offsets;
 	/* During a step. */
 	int64_t now_us;
 	struct rg__kit_outcome *out;
@@ -199,13 +200,26 @@ bool rg__kit_on_heartbeat(struct rg__kit_coordinator *c, const struct rg__kit_re
 bool rg__kit_on_leave(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_offset_commit(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_offset_fetch(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
+bool rg__kit_on_txn_offset_commit(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_describe_groups(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
 bool rg__kit_on_list_groups(struct rg__kit_coordinator *c, const struct rg__kit_request *request);
+
+/* on_offset_commit.c: whether somebody may commit for a group. *ret_member (may be NULL) is NULL where none is concerned. */
+int16_t rg__kit_commit_check(const struct rg__kit_group *group, int32_t generation, struct rg__bytes member_id,
+			     struct rg__bytes instance_id, bool transactional, struct rg__kit_member **ret_member);
+
+/* pending_offsets.c: of transactions that are not over. */
+bool rg__kit_pending_offset_store(struct rg__kit_coordinator *c, struct rg__bytes transactional_id,
+				  struct rg__bytes group, struct rg__bytes topic, int32_t partition, int64_t offset,
+				  int32_t leader_epoch, struct rg__bytes metadata);
+bool rg__kit_offset_is_unstable(const struct rg__kit_coordinator *c, struct rg__bytes group, struct rg__bytes topic,
+				int32_t partition);
+void rg__kit_pending_offsets_forget(struct rg__kit_coordinator *c, struct rg__bytes group); /* null: of all */
 
 /* offsets.c */
 struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic,
 					   int32_t partition);
-bool rg__kit_offset_store(struct rg__kit_group *group, struct rg__bytes topic, int32_t partition, int64_t offset,
+bool rg__kit_offset_store(struct rg__kit_offset_topic **offsets, struct rg__bytes topic, int32_t partition, int64_t offset,
 			  int32_t leader_epoch, struct rg__bytes metadata);
 void rg__kit_offsets_free(struct rg__kit_offset_topic **topics);
 

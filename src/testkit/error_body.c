@@ -5,6 +5,7 @@
 #include "codec/list_groups.h"
 #include "codec/offset_commit.h"
 #include "codec/sync_group.h"
+#include "codec/txn_offset_commit.h"
 #include "testkit/coordinator.h"
 #include "testkit/offset_fetch_forms.h"
 
@@ -46,6 +47,32 @@ static bool fail_commit(const struct rg__kit_request *request, int16_t error, st
 							       from->partitions)[p].partition_index;
 			partition->error_code = error;
 		}
+	}
+	return ok;
+}
+
+static bool fail_txn_commit(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena, void *body)
+{
+	const struct rg__txn_offset_commit_request *commit = request->body;
+	struct rg__txn_offset_commit_response *answer = body;
+	bool ok = rg__array_init(&rg__txn_offset_commit_response_topic_fields, commit->topics.count, arena,
+				 &answer->topics);
+
+	for (int32_t t = 0; ok && t < commit->topics.count; t++) {
+		const struct rg__txn_offset_commit_request_topic *from =
+			&RG__ITEMS(struct rg__txn_offset_commit_request_topic, commit->topics)[t];
+		struct rg__txn_offset_commit_response_topic *to =
+			&RG__ITEMS(struct rg__txn_offset_commit_response_topic, answer->topics)[t];
+
+		to->name = copy(arena, from->name, &ok);
+		ok = ok && rg__array_init(&rg__txn_offset_commit_response_topic_partition_fields, from->partitions.count,
+					  arena, &to->partitions);
+		for (int32_t p = 0; ok && p < from->partitions.count; p++)
+			RG__ITEMS(struct rg__txn_offset_commit_response_topic_partition, to->partitions)[p] =
+				(struct rg__txn_offset_commit_response_topic_partition){
+					RG__ITEMS(struct rg__txn_offset_commit_request_topic_partition,
+						  from->partitions)[p].partition_index,
+					error};
 	}
 	return ok;
 }
@@ -143,6 +170,9 @@ void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, s
 		break;
 	case RG__API_OFFSET_COMMIT:
 		ok = fail_commit(request, error, arena, body);
+		break;
+	case RG__API_TXN_OFFSET_COMMIT:
+		ok = fail_txn_commit(request, error, arena, body);
 		break;
 	case RG__API_OFFSET_FETCH:
 		ok = fail_fetch(request, error, arena, body);

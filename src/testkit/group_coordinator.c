@@ -37,6 +37,7 @@ void rg__kit_coordinator_free(struct rg__kit_coordinator *c)
 		rg__kit_group_free(c, group);
 	HASH_ITER(hh, c->unloaded, unloaded, next_unloaded)
 		rg__kit_unloaded_free(c, unloaded);
+	rg__kit_pending_offsets_forget(c, RG__NULL_BYTES);
 	rg__free(c);
 }
 
@@ -76,6 +77,8 @@ static bool handle(struct rg__kit_coordinator *c, const struct rg__kit_request *
 		return rg__kit_on_offset_commit(c, request);
 	case RG__API_OFFSET_FETCH:
 		return rg__kit_on_offset_fetch(c, request);
+	case RG__API_TXN_OFFSET_COMMIT:
+		return rg__kit_on_txn_offset_commit(c, request);
 	case RG__API_DESCRIBE_GROUPS:
 		return rg__kit_on_describe_groups(c, request);
 	case RG__API_LIST_GROUPS:

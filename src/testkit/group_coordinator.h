@@ -128,6 +128,10 @@ int64_t rg__kit_coordinator_deadline(const struct rg__kit_coordinator *c);
 bool rg__kit_coordinator_move(struct rg__kit_coordinator *c, int64_t now_us, struct rg__bytes group, bool keep,
 			      int64_t load_us, struct rg__kit_outcome *outcome);
 
+/* A transaction is over: the offsets it has sent are its groups', or forgotten. False: as for the step. */
+bool rg__kit_coordinator_end_transaction(struct rg__kit_coordinator *c, struct rg__bytes transactional_id,
+					 bool committed);
+
 /* What a request hears from a broker that cannot answer it: the struct of codec/ with `error` wherever that API's
  * answer holds one, from the arena. NULL: out of memory, or an API that is not one of the group's. */
 void *rg__kit_error_body(const struct rg__kit_request *request, int16_t error, struct rg__arena *arena);

@@ -196,6 +196,7 @@ static bool move_one(struct rg__kit_coordinator *c, struct rg__bytes id, bool ke
 		rg__kit_record_free(unloaded->record);
 		unloaded->record = NULL;
 		rg__kit_offsets_free(&unloaded->offsets);
+		rg__kit_pending_offsets_forget(c, id);
 	}
 	return load_us > 0 || rg__kit_load(c, unloaded);
 }

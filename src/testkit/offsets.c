@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testkit/coordinator.h"
 
-static struct rg__kit_offset_topic *find_topic(const struct rg__kit_group *group, struct rg__bytes name)
+static struct rg__kit_offset_topic *find_topic(struct rg__kit_offset_topic *offsets, struct rg__bytes name)
 {
 	struct rg__kit_offset_topic *found = NULL;
 
 	if (name.data)
-		HASH_FIND(hh, group->offsets, name.data, (unsigned)name.len, found);
+		HASH_FIND(hh, offsets, name.data, (unsigned)name.len, found);
 	return found;
 }
 
-struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic, int32_t partition)
+static struct rg__kit_offset *find_partition(struct rg__kit_offset_topic *in, int32_t partition)
 {
-	struct rg__kit_offset_topic *in = find_topic(group, topic);
 	struct rg__kit_offset *found = NULL;
 
 	if (in)
@@ -20,14 +19,19 @@ struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, st
 	return found;
 }
 
-static struct rg__kit_offset_topic *add_topic(struct rg__kit_group *group, struct rg__bytes name)
+struct rg__kit_offset *rg__kit_offset_find(const struct rg__kit_group *group, struct rg__bytes topic, int32_t partition)
+{
+	return find_partition(find_topic(group->offsets, topic), partition);
+}
+
+static struct rg__kit_offset_topic *add_topic(struct rg__kit_offset_topic **offsets, struct rg__bytes name)
 {
 	struct rg__kit_offset_topic *topic = rg__calloc(1, sizeof(*topic));
 
 	if (!topic)
 		return NULL;
 	if (rg__kit_own(&topic->name, name)) {
-		HASH_ADD_KEYPTR(hh, group->offsets, topic->name.data, (unsigned)topic->name.len, topic);
+		HASH_ADD_KEYPTR(hh, *offsets, topic->name.data, (unsigned)topic->name.len, topic);
 		if (RG__HASH_ADDED(topic))
 			return topic;
 		rg__kit_disown(&topic->name);
@@ -50,14 +54,14 @@ static struct rg__kit_offset *add_partition(struct rg__kit_offset_topic *topic, 
 	return NULL;
 }
 
-bool rg__kit_offset_store(struct rg__kit_group *group, struct rg__bytes topic, int32_t partition, int64_t offset,
-			  int32_t leader_epoch, struct rg__bytes metadata)
+bool rg__kit_offset_store(struct rg__kit_offset_topic **offsets, struct rg__bytes topic, int32_t partition,
+			  int64_t offset, int32_t leader_epoch, struct rg__bytes metadata)
 {
-	struct rg__kit_offset_topic *in = find_topic(group, topic);
-	struct rg__kit_offset *at = rg__kit_offset_find(group, topic, partition);
+	struct rg__kit_offset_topic *in = find_topic(*offsets, topic);
+	struct rg__kit_offset *at = find_partition(in, partition);
 
 	if (!in)
-		in = add_topic(group, topic);
+		in = add_topic(offsets, topic);
 	if (in && !at)
 		at = add_partition(in, partition);
 	if (!at || !rg__kit_own(&at->metadata, metadata.data ? metadata : rg__bytes_of("")))

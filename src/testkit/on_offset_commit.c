@@ -4,28 +4,44 @@
 
 /* broker: generation -1 without any name is a client outside the group protocol. It may commit only while nobody is in
  * the group; a negative generation is enough for that when the group is Empty, whatever else the request says. */
-static int16_t check_member(const struct rg__kit_coordinator *c, struct rg__kit_group *group,
-			    const struct rg__offset_commit_request *commit)
+int16_t rg__kit_commit_check(const struct rg__kit_group *group, int32_t generation, struct rg__bytes member_id,
+			     struct rg__bytes instance_id, bool transactional, struct rg__kit_member **ret_member)
 {
 	struct rg__kit_member *member = NULL;
-	bool simple = commit->generation_id_or_member_epoch < 0;
-	bool named = commit->member_id.len > 0 || commit->group_instance_id.data;
+	bool simple = generation < 0;
+	bool named = member_id.len > 0 || instance_id.data;
 	int16_t error;
 
+	if (ret_member)
+		*ret_member = NULL;
 	if (simple && group->state == RG__KIT_EMPTY)
 		return 0;
+	/* broker: a transaction that says nothing of a member, as older clients' do, is taken at its word. */
 	if (simple && !named)
-		return RG__KIT_UNKNOWN_MEMBER_ID;
-	error = rg__kit_member_check(group, commit->member_id, commit->group_instance_id, &member);
+		return transactional ? 0 : RG__KIT_UNKNOWN_MEMBER_ID;
+	error = rg__kit_member_check(group, member_id, instance_id, &member);
 	if (error)
 		return error;
-	if (commit->generation_id_or_member_epoch != group->generation)
+	if (generation != group->generation)
 		return RG__KIT_ILLEGAL_GENERATION;
-	if (group->state == RG__KIT_AWAITING_SYNC)
+	if (group->state == RG__KIT_AWAITING_SYNC && !transactional)
 		return RG__KIT_REBALANCE_IN_PROGRESS;
-	/* In PreparingRebalance the generation before is still good, so that members can commit on revoke. */
-	rg__kit_member_alive(c, member);
+	if (ret_member)
+		*ret_member = member;
 	return 0;
+}
+
+static int16_t check_member(const struct rg__kit_coordinator *c, const struct rg__kit_group *group,
+			    const struct rg__offset_commit_request *commit)
+{
+	struct rg__kit_member *member;
+	int16_t error = rg__kit_commit_check(group, commit->generation_id_or_member_epoch, commit->member_id,
+					     commit->group_instance_id, false, &member);
+
+	/* In PreparingRebalance the generation before is still good, so that members can commit on revoke. */
+	if (member)
+		rg__kit_member_alive(c, member);
+	return error;
 }
 
 /* KIP-848 gave missing groups a number of their own, from version 9 on; before that it is 22. */
@@ -71,7 +87,7 @@ static bool store(struct rg__kit_coordinator *c, struct rg__kit_group *group,
 		if (!to[i].error_code && from[i].committed_metadata.len > (size_t)c->conf.offset_metadata_max)
 			to[i].error_code = RG__KIT_OFFSET_METADATA_TOO_LARGE;
 		if (!to[i].error_code &&
-		    !rg__kit_offset_store(group, topic->name, from[i].partition_index, from[i].committed_offset,
+		    !rg__kit_offset_store(&group->offsets, topic->name, from[i].partition_index, from[i].committed_offset,
 					  from[i].committed_leader_epoch, from[i].committed_metadata))
 			return false;
 	}

@@ -3,9 +3,6 @@
 #include "testkit/coordinator.h"
 #include "testkit/offset_fetch_forms.h"
 
-/* `require_stable` makes no difference here: there are no transactions, so nothing is
- * ever unstable. */
-
 typedef struct rg__offset_fetch_response_group_topic result_topic;
 typedef struct rg__offset_fetch_response_group_topic_partition result_partition;
 
@@ -16,6 +13,17 @@ static void fill(struct rg__kit_coordinator *c, int32_t partition, const struct 
 	result->committed_offset = offset ? offset->offset : -1;
 	result->committed_leader_epoch = offset ? offset->leader_epoch : -1;
 	result->metadata = rg__kit_copy(c, offset ? offset->metadata : rg__bytes_of(""));
+}
+
+/* KIP-447: an offset that a transaction under way may replace is none that somebody could begin at. */
+static void hide_unstable(struct rg__kit_coordinator *c, struct rg__bytes group, struct rg__bytes topic,
+			  result_partition *result)
+{
+	if (!rg__kit_offset_is_unstable(c, group, topic, result->partition_index))
+		return;
+	result->committed_offset = result->committed_leader_epoch = -1;
+	result->metadata = rg__bytes_of("");
+	result->error_code = RG__KIT_UNSTABLE_OFFSET_COMMIT;
 }
 
 static bool fetch_topic(struct rg__kit_coordinator *c, const struct rg__kit_group *group,
@@ -57,8 +65,17 @@ static bool fetch_all(struct rg__kit_coordinator *c, const struct rg__kit_group 
 	return true;
 }
 
-static bool fetch_group(struct rg__kit_coordinator *c, const struct rg__offset_fetch_request_group *wanted,
-			struct rg__offset_fetch_response_group *result)
+static void hide_all_unstable(struct rg__kit_coordinator *c, const struct rg__offset_fetch_response_group *result)
+{
+	const result_topic *topics = RG__ITEMS(result_topic, result->topics);
+
+	for (int32_t t = 0; t < result->topics.count; t++)
+		for (int32_t p = 0; p < topics[t].partitions.count; p++)
+			hide_unstable(c, result->group_id, topics[t].name, &RG__ITEMS(result_partition, topics[t].partitions)[p]);
+}
+
+static bool fetch_offsets(struct rg__kit_coordinator *c, const struct rg__offset_fetch_request_group *wanted,
+			  struct rg__offset_fetch_response_group *result)
 {
 	const struct rg__kit_group *group = rg__kit_group_find(c, wanted->group_id);
 	const struct rg__offset_fetch_request_group_topic *topics =
@@ -81,6 +98,17 @@ static bool fetch_group(struct rg__kit_coordinator *c, const struct rg__offset_f
 	return true;
 }
 
+static bool fetch_group(struct rg__kit_coordinator *c, const struct rg__offset_fetch_request *fetch,
+			const struct rg__offset_fetch_request_group *wanted,
+			struct rg__offset_fetch_response_group *result)
+{
+	if (!fetch_offsets(c, wanted, result))
+		return false;
+	if (fetch->require_stable && !result->error_code)
+		hide_all_unstable(c, result);
+	return true;
+}
+
 static bool fetch_one(struct rg__kit_coordinator *c, const struct rg__kit_request *request)
 {
 	struct rg__kit_reply reply = rg__kit_reply_to(request);
@@ -88,7 +116,8 @@ static bool fetch_one(struct rg__kit_coordinator *c, const struct rg__kit_reques
 	struct rg__offset_fetch_response_group result = {0};
 	struct rg__offset_fetch_response *answer;
 
-	if (!rg__kit_offset_fetch_as_group(request->body, &c->out->arena, &wanted) || !fetch_group(c, &wanted, &result))
+	if (!rg__kit_offset_fetch_as_group(request->body, &c->out->arena, &wanted) ||
+	    !fetch_group(c, request->body, &wanted, &result))
 		return false;
 	/* Version 1 has no error for the whole and carries it in each partition. */
 	if (result.error_code && request->version < 2) {
@@ -112,7 +141,7 @@ bool rg__kit_on_offset_fetch(struct rg__kit_coordinator *c, const struct rg__kit
 				       &answer->groups))
 		return false;
 	for (int32_t i = 0; i < fetch->groups.count; i++)
-		if (!fetch_group(c, &RG__ITEMS(struct rg__offset_fetch_request_group, fetch->groups)[i],
+		if (!fetch_group(c, fetch, &RG__ITEMS(struct rg__offset_fetch_request_group, fetch->groups)[i],
 				 &RG__ITEMS(struct rg__offset_fetch_response_group, answer->groups)[i]))
 			return false;
 	return true;

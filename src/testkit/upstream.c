@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "testkit/connection.h"
-#include "testkit/produce_acks.h"
+#include "testkit/forwarded.h"
 
 #include <netinet/in.h>
 
@@ -59,6 +59,16 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 		*ret_buf = uv_buf_init((char *)in->data + in->len, (unsigned)(in->capacity - in->len));
 }
 
+/* With a transaction ends what groups have heard of it. False: out of memory. */
+static bool look_at(struct rg__kit_connection *connection, struct rg__bytes answer)
+{
+	struct rg__bytes id;
+	bool committed;
+
+	return !rg__kit_ends_transaction(connection->api, connection->version, connection->frame, answer, &id, &committed) ||
+	       rg__kit_coordinator_end_transaction(connection->kit->coordinator, id, committed);
+}
+
 /* The answer to what is worked on goes on; others are to requests that want none (acks=0) and are dropped. */
 static bool take_frame(struct rg__kit_upstream *upstream)
 {
@@ -76,6 +86,10 @@ static bool take_frame(struct rg__kit_upstream *upstream)
 	if (!frame.data)
 		return false;
 	if (connection->busy && !connection->held && correlation_id == connection->correlation_id) {
+		if (!look_at(connection, frame)) {
+			rg__kit_connection_failed(connection, "at the end of a transaction");
+			return false;
+		}
 		connection->answer.len = 0;
 		if (!rg__buf_append(&connection->answer, upstream->in.data, used)) {
 			rg__kit_connection_failed(connection, "for an answer of the mock broker");
@@ -153,6 +167,6 @@ void rg__kit_upstream_forward(struct rg__kit_connection *connection)
 		rg__kit_connection_failed(connection, "for a request to the mock broker");
 		return;
 	}
-	if (connection->api == 0 && rg__kit_wants_no_answer(connection->version, connection->frame))
+	if (connection->api == RG__KIT_API_PRODUCE && rg__kit_wants_no_answer(connection->version, connection->frame))
 		rg__kit_connection_done(connection);
 }

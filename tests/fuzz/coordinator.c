@@ -266,7 +266,8 @@ static void move(struct stage *stage, uint8_t how)
 static bool is_groups(int16_t api)
 {
 	return api == RG__API_JOIN_GROUP || api == RG__API_SYNC_GROUP || api == RG__API_HEARTBEAT ||
-	       api == RG__API_LEAVE_GROUP || api == RG__API_OFFSET_COMMIT || api == RG__API_OFFSET_FETCH;
+	       api == RG__API_LEAVE_GROUP || api == RG__API_OFFSET_COMMIT || api == RG__API_OFFSET_FETCH ||
+	       api == RG__API_DESCRIBE_GROUPS || api == RG__API_LIST_GROUPS || api == RG__API_TXN_OFFSET_COMMIT;
 }
 
 static void one(struct stage *stage)
@@ -290,6 +291,8 @@ static void one(struct stage *stage)
 
 		if (is_groups(api->key))
 			raw(stage, api);
+		else if (api->key == RG__API_API_VERSIONS)
+			require(rg__kit_coordinator_end_transaction(stage->coordinator, rg__bytes_of("x"), who & 1), "there is memory");
 	}
 }
 

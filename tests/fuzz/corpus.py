@@ -15,9 +15,11 @@ VECTORS = HERE.parent / "codec" / "vectors"
 # The order of the table in src/codec/api.c: what the targets count in.
 APIS = [("Metadata", 3, 0, 13), ("OffsetCommit", 8, 2, 9), ("OffsetFetch", 9, 1, 9), ("FindCoordinator", 10, 0, 6),
         ("JoinGroup", 11, 0, 9), ("Heartbeat", 12, 0, 4), ("LeaveGroup", 13, 0, 5), ("SyncGroup", 14, 0, 5),
-        ("DescribeGroups", 15, 0, 6), ("ListGroups", 16, 0, 5), ("ApiVersions", 18, 0, 4)]
+        ("DescribeGroups", 15, 0, 6), ("ListGroups", 16, 0, 5), ("ApiVersions", 18, 0, 4),
+        ("TxnOffsetCommit", 28, 0, 3)]
 FLEXIBLE = {"Metadata": 9, "OffsetCommit": 8, "OffsetFetch": 6, "FindCoordinator": 3, "JoinGroup": 6, "Heartbeat": 4,
-            "LeaveGroup": 4, "SyncGroup": 4, "DescribeGroups": 5, "ListGroups": 3, "ApiVersions": 3}
+            "LeaveGroup": 4, "SyncGroup": 4, "DescribeGroups": 5, "ListGroups": 3, "ApiVersions": 3,
+            "TxnOffsetCommit": 3}
 SIZE_MAX = 1500
 
 

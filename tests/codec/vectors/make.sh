@@ -14,4 +14,4 @@ javac -Xlint:all -cp "$jars/*" -d "$classes" "$here/Vectors.java"
 rm -f "$here"/*.txt
 java -XX:TieredStopAtLevel=1 -cp "$classes:$jars/*" Vectors "$here" ApiVersions:0-4 Metadata:0-13 FindCoordinator:0-6 \
 	JoinGroup:0-9 SyncGroup:0-5 Heartbeat:0-4 LeaveGroup:0-5 DescribeGroups:0-6 ListGroups:0-5 OffsetCommit:2-9 \
-	OffsetFetch:1-9
+	OffsetFetch:1-9 TxnOffsetCommit:0-3
