@@ -94,6 +94,7 @@ struct rg_consumer {
 	rg_member_event *event;
 	struct rg__leading leading;
 	struct rg__metadata_job *metadata;
+	struct rg__metadata_job *ahead_of_lead; /* asked for while JoinGroup is under way, should this member lead */
 	struct rg__arena step_arena; /* what follows lives in it */
 	struct rg__partitions given_up; /* PREPARE */
 	struct rg__partitions assigned, revoked, added; /* COMPLETE */
@@ -212,6 +213,8 @@ void rg__not_pending(rg_consumer *consumer); /* the rebalance is over, unless th
 /* lead.c: the leader's part of a rebalance */
 void rg__lead_start(rg_consumer *consumer);
 bool rg__lead_continue(rg_consumer *consumer); /* false: it still waits */
+void rg__lead_expect(rg_consumer *consumer);   /* JoinGroup is on its way */
+void rg__lead_forget(rg_consumer *consumer);   /* what was asked for then */
 void rg__lead_drop(rg_consumer *consumer);
 
 /* position.c */

@@ -120,6 +120,36 @@ static void run(rg_consumer *consumer, const struct rg__metadata_response *body)
 	say(consumer, &result, topics, count);
 }
 
+/* Who is new may be alone, and in a hurry: then the topics of the group are its own, and Metadata takes no time of its start.
+ * In later rebalances the plan is made for what is so after everybody has joined: topics that change have a part in many of
+ * them. */
+void rg__lead_expect(rg_consumer *consumer)
+{
+	rg__lead_forget(consumer);
+	if (consumer->topics.count && consumer->generation < 0)
+		consumer->ahead_of_lead =
+			rg__metadata_job_new_ahead(consumer, consumer->topics.items, consumer->topics.count);
+}
+
+void rg__lead_forget(rg_consumer *consumer)
+{
+	rg__metadata_job_free(consumer->ahead_of_lead);
+	consumer->ahead_of_lead = NULL;
+}
+
+static struct rg__metadata_job *ask(rg_consumer *consumer)
+{
+	struct rg__leading *leading = &consumer->leading;
+	struct rg__metadata_job *ahead = consumer->ahead_of_lead;
+
+	if (ahead && rg__metadata_job_take(ahead, leading->topics, (size_t)leading->topic_count)) {
+		consumer->ahead_of_lead = NULL;
+		return ahead;
+	}
+	rg__lead_forget(consumer);
+	return rg__metadata_job_new(consumer, leading->topics, (size_t)leading->topic_count);
+}
+
 void rg__lead_start(rg_consumer *consumer)
 {
 	struct rg__leading *leading = &consumer->leading;
@@ -134,7 +164,7 @@ void rg__lead_start(rg_consumer *consumer)
 		run(consumer, NULL);
 		return;
 	}
-	consumer->metadata = rg__metadata_job_new(consumer, leading->topics, (size_t)leading->topic_count);
+	consumer->metadata = ask(consumer);
 	if (!consumer->metadata) {
 		rg__fail(&error, RG_ERR_MEMORY, "out of memory for the group that this member leads");
 		refuse(consumer, &error);

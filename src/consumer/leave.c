@@ -144,6 +144,7 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 	consumer->ending = true;
 	err = give_up(consumer, until_us, &not_committed);
 	consumer->ending = false;
+	rg__lead_forget(consumer);
 	rg__async_end(consumer, until_us - left_ms(until_us) * INT64_C(250)); /* a quarter is for leaving */
 	rg__on_loop(consumer, rg__watch_nothing, NULL);
 	rg__forget_subscription(consumer);

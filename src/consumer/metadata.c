@@ -7,6 +7,9 @@
 #include "consumer/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD_MAX_US = 200000 }; /* what was so then may not be so any more */
 
 /* --- Request and answer ------------------------------------------------------------------------------------------- */
 
@@ -136,20 +139,30 @@ static void again_later(rg_consumer *consumer, struct rg__metadata_job *job, con
 	rg__timer_set(job->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
 }
 
+/* Ahead of time that means nothing: the leader will see that there is no answer. */
+static void failed(rg_consumer *consumer, struct rg__metadata_job *job, const char *why)
+{
+	if (!job->ahead)
+		again_later(consumer, job, why);
+}
+
 static void answered(void *user, const struct rg__response *response)
 {
 	struct rg__metadata_job *job = user;
 	rg_consumer *consumer = job->consumer;
+	bool wanted;
 
 	job->request = 0;
 	if (response->error.code) {
-		again_later(consumer, job, response->error.text);
+		failed(consumer, job, response->error.text);
 		return;
 	}
 	pthread_mutex_lock(&consumer->thread.lock);
 	job->answer = rg__response_keep(response);
+	wanted = !job->ahead;
 	pthread_mutex_unlock(&consumer->thread.lock);
-	rg__wake(consumer);
+	if (wanted)
+		rg__wake(consumer);
 }
 
 static void ask(rg_consumer *consumer, struct rg__metadata_job *job)
@@ -160,7 +173,7 @@ static void ask(rg_consumer *consumer, struct rg__metadata_job *job)
 	call.body = rg__metadata_request(job->names, job->count, consumer->conf->settings.allow_auto_create_topics,
 	                                 &job->arena);
 	if (!call.body || rg__cluster_request(rg__member_cluster(consumer->member), &call, &job->request))
-		again_later(consumer, job, "the request could not be queued");
+		failed(consumer, job, "the request could not be queued");
 }
 
 static void retry(void *user)
@@ -188,6 +201,16 @@ static void end(rg_consumer *consumer, void *arg)
 	rg__timer_free(job->timer);
 }
 
+static struct rg__metadata_job *start(struct rg__metadata_job *job)
+{
+	job->asked_us = rg__mono_us();
+	rg__on_loop(job->consumer, begin, job);
+	if (job->timer)
+		return job;
+	rg__metadata_job_free(job);
+	return NULL;
+}
+
 struct rg__metadata_job *rg__metadata_job_new(rg_consumer *consumer, const struct rg__bytes *names, size_t count)
 {
 	struct rg__metadata_job *job = rg__calloc(1, sizeof(*job));
@@ -197,12 +220,73 @@ struct rg__metadata_job *rg__metadata_job_new(rg_consumer *consumer, const struc
 	job->consumer = consumer;
 	job->names = names;
 	job->count = count;
-	rg__on_loop(consumer, begin, job);
-	if (!job->timer) {
-		rg__metadata_job_free(job);
+	return start(job);
+}
+
+struct rg__metadata_job *rg__metadata_job_new_ahead(rg_consumer *consumer, const char *const *names, size_t count)
+{
+	struct rg__metadata_job *job = rg__calloc(1, sizeof(*job));
+	struct rg__bytes *copies = job ? rg__arena_calloc(&job->names_arena, count, sizeof(*copies)) : NULL;
+
+	if (!job)
+		return NULL;
+	job->consumer = consumer;
+	for (size_t i = 0; copies && i < count; i++) {
+		const char *copy = rg__arena_copy(&job->names_arena, names[i], strlen(names[i]));
+
+		copies[i] = rg__bytes_of(copy ? copy : "");
+		if (!copy)
+			copies = NULL;
+	}
+	if (!copies) {
+		rg__arena_clear(&job->names_arena);
+		rg__free(job);
 		return NULL;
 	}
-	return job;
+	job->names = copies;
+	job->count = count;
+	job->ahead = true;
+	return start(job);
+}
+
+struct taking {
+	struct rg__metadata_job *job;
+	bool taken;
+};
+
+/* A topic with an error may be there a moment later, so that answer is not used. */
+static bool is_complete(const struct rg__metadata_response *body)
+{
+	const struct rg__metadata_response_topic *topics = body->topics.items;
+
+	for (int32_t i = 0; i < body->topics.count; i++)
+		if (topics[i].error_code)
+			return false;
+	return !body->error_code;
+}
+
+static void take(rg_consumer *consumer, void *arg)
+{
+	struct taking *taking = arg;
+	struct rg__metadata_job *job = taking->job;
+
+	pthread_mutex_lock(&consumer->thread.lock);
+	taking->taken = job->answer ? is_complete(job->answer->body) : job->request != 0;
+	job->ahead = false;
+	pthread_mutex_unlock(&consumer->thread.lock);
+}
+
+bool rg__metadata_job_take(struct rg__metadata_job *job, const struct rg__bytes *names, size_t count)
+{
+	struct taking taking = {.job = job};
+
+	if (job->count != count || rg__mono_us() - job->asked_us > AHEAD_MAX_US)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!rg__bytes_equal(job->names[i], names[i]))
+			return false;
+	rg__on_loop(job->consumer, take, &taking);
+	return taking.taken;
 }
 
 void rg__metadata_job_free(struct rg__metadata_job *job)
@@ -212,6 +296,7 @@ void rg__metadata_job_free(struct rg__metadata_job *job)
 	rg__on_loop(job->consumer, end, job);
 	rg__message_free(job->answer);
 	rg__arena_clear(&job->arena);
+	rg__arena_clear(&job->names_arena);
 	rg__free(job);
 }
 

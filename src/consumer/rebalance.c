@@ -111,6 +111,7 @@ static void answer(rg_consumer *consumer)
 		return;
 	}
 	rg__drop_step(consumer);
+	rg__lead_expect(consumer);
 }
 
 static void finish_prepare(rg_consumer *consumer)
@@ -316,6 +317,7 @@ static void complete(rg_consumer *consumer)
 	bool inherits = consumer->conf->settings.group_instance_id && consumer->generation < 0;
 	size_t dropped;
 
+	rg__lead_forget(consumer);
 	consumer->assigned.count = 0;
 	if (!read_assignment(consumer, &dropped)) {
 		again_later(consumer, "the assignment could not be taken over");

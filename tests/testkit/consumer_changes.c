@@ -292,6 +292,23 @@ END_TEST
 
 /* --- Metadata that is old, wrong or not to be had ----------------------------------------------------------------- */
 
+/* Metadata are asked for while the first JoinGroup is under way. When that takes long they are asked for again. */
+START_TEST(a_topic_grows_while_the_first_member_joins)
+{
+	rg_error error = {0};
+	int hold;
+
+	OK(rg_testkit_hold_request(kit, RG__API_JOIN_GROUP, 2, false, &hold, &error)); /* the one with a member id */
+	crew_join(&a, "a", "t");
+	wait_until_held(hold, (struct actor *[]){&a, NULL});
+	OK(rg_testkit_grow_topic(kit, "t", 5, &error));
+	crew_poll_for(300, (struct actor *[]){&a, NULL});
+	OK(rg_testkit_release(kit, hold, &error));
+	crew_until(a.owned > 0, &a);
+	ck_assert_str_eq(a.seen, "prepare, complete, assigned t:0,1,2,3,4");
+}
+END_TEST
+
 /* bugs librdkafka 8: the leader may not know the group's topics, for whatever reason. It does not stand still: it asks
  * again, or goes on without them and comes back for them. */
 START_TEST(metadata_fails_while_leading)
@@ -309,6 +326,7 @@ START_TEST(metadata_fails_while_leading)
 		OK(rg_testkit_hold_request(kit, RG__API_JOIN_GROUP, 1, false, &hold, &error));
 		crew_subscribe(&a, "t");
 		wait_until_held(hold, (struct actor *[]){&a, NULL});
+		crew_poll_for(300, (struct actor *[]){&a, NULL}); /* what it knows from before it joined is too old by now */
 		for (int nth = 1; nth <= 8; nth++)
 			OK(errors[i] < 0 ? rg_testkit_drop_request(kit, RG__API_METADATA, nth, false, &error)
 			                 : rg_testkit_fail_request(kit, RG__API_METADATA, nth, errors[i], &error));
@@ -381,6 +399,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_matching_topic_that_the_leader_saw_first);
 	tcase_add_test(tcase, what_is_revoked_is_revoked_in_the_new_generation);
 	tcase_add_test(tcase, the_order_of_the_list_decides);
+	tcase_add_test(tcase, a_topic_grows_while_the_first_member_joins);
 	tcase_add_test(tcase, metadata_fails_while_leading);
 	tcase_add_test(tcase, old_metadata_delays_nothing);
 	tcase_add_test(tcase, joining_right_after_the_topic_was_made);

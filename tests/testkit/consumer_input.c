@@ -142,7 +142,7 @@ static void hopeless(const char *bootstrap, const char *address, const char *cau
 	crew_until(warned(&a, cause), &a);
 	ck_assert(warned(&a, address));
 	crew_poll_for(200, actors);
-	ck_assert_int_le(atomic_load(&a.warnings), 4); /* some are librdkafka's */
+	ck_assert_int_le(atomic_load(&a.own_warnings), 1); /* how often librdkafka warns is not ours to say */
 	ck_assert_str_eq(a.errors, "");
 	began = now_ms();
 	rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, 300, &error);

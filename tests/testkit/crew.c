@@ -142,6 +142,8 @@ static void on_log(void *user, int level, const char *facility, const char *line
 	snprintf(actor->warning, sizeof(actor->warning), "%s: %s", facility, line);
 	pthread_mutex_unlock(&warning_lock);
 	atomic_fetch_add(&actor->warnings, 1);
+	if (!strstr(line, "[thrd:"))
+		atomic_fetch_add(&actor->own_warnings, 1);
 }
 
 static void on_event(void *user, const char *json)

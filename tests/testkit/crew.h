@@ -32,6 +32,7 @@ struct actor {
 	int nameless;    /* generations without a member id or a protocol */
 	bool owns[64];   /* of topic "t", by the callbacks */
 	atomic_int warnings; /* log lines of level 4 and worse */
+	atomic_int own_warnings; /* those of them that are not librdkafka's, which name its thread */
 	char warning[512];   /* the last of them; other threads write it: see warned() */
 	atomic_int beats;    /* heartbeats answered well */
 };
