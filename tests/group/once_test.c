@@ -307,9 +307,9 @@ END_TEST
 
 START_TEST(a_seat_is_given_away_when_the_plan_is_not_asked_for)
 {
-	/* KAFKA-12890: the group waits for our SyncGroup as long as the rebalance timeout, counted from when the generation began,
-	 * which was after our JoinGroup was sent. It is refused, and meanwhile every heartbeat is welcome: what a cooperative
-	 * member still owns is lost all the same by the time the others may get it. */
+	/* bugs 68 (KAFKA-12890): the group waits for our SyncGroup as long as the rebalance timeout, counted from when the
+	 * generation began, which was after our JoinGroup was sent. It is refused, and meanwhile every heartbeat is welcome:
+	 * what a cooperative member still owns is lost all the same by the time the others may get it. */
 	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
 	      "rejoin              > PREPARE",
 	      "prepared keeps      > JOIN",

@@ -320,6 +320,8 @@ static void tick(void *user)
 		unsigned mask = app->topic_mask;
 		bool fenced = app->fenced_until_us != 0;
 
+		if (fenced)
+			check_after_end(app);
 		end_process(app);
 		if (!fenced)
 			app_start(app, mask);

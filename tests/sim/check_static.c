@@ -45,6 +45,16 @@ void check_fenced(struct app *app)
 		sim_broken(app->sim, "process %d is fenced, and it was the last to join with its group.instance.id", app->number);
 }
 
+/* One error, and silence: nothing that was on its way wakes it again. Who was leaving already still hears that it has left. */
+void check_after_end(struct app *app)
+{
+	rg_member_event *event = rg_member_next(app->member);
+
+	if (event && !app->leaving)
+		sim_broken(app->sim, "process %d was fenced for good, and is told something of type %d", app->number, (int)event->type);
+	rg_member_event_free(event);
+}
+
 /* The older twin learns it by its next heartbeat, or by its session, which nobody prolongs. */
 void check_twins(struct app *app)
 {

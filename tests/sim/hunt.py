@@ -30,7 +30,7 @@ def explore(program, mutant):
 
 def main():
     sim, exploration = sys.argv[1:3]
-    seeds = sys.argv[3] if len(sys.argv) > 3 else "1-3000"
+    seeds = sys.argv[3] if len(sys.argv) > 3 else "1-4000"
     missed, total = 0, 0
     table = subprocess.Popen([sim, "--seeds", seeds], stdout=subprocess.PIPE, text=True)
     for line in table.stdout:

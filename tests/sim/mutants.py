@@ -51,6 +51,8 @@ MUTANTS = [
      "\t;\n"),
     ("group/rebalance.c", "partitions are kept however long prepare takes", E,
      "machine->membership != RG__PREPARING || !machine->owns", "true"),
+    ("group/rebalance.c", "partitions are kept however long the plan takes", E, "join_by < machine->sync_by ? join_by : machine->sync_by",
+     "join_by"),
     ("group/rebalance.c", "heartbeats at three times the interval", A,
      "\tbeat->timeout_us = timeout_us;\n", "\t\tmachine->heartbeat_at = now_us + 3 * machine->heartbeat_interval_us;\n"),
     ("group/rebalance.c", "no pause between retries", S, "\tmachine->join_at = now_us + pause_us;\n",

@@ -243,6 +243,26 @@ static void make_rare_fault(struct line *line, struct rg__random *random, int ap
 	line->e = PICK(random, 1, 3, 40);
 }
 
+/* A member that joins and never gets its plan, and loses touch just when the group has had enough of it. */
+static void make_starved(struct script *script, struct rg__random *random, const struct sim *sim, uint32_t span_ms)
+{
+	int app = (int)draw(random, (uint32_t)sim->app_count);
+	int64_t at_us = RG__SIM_START_US + (int64_t)draw(random, span_ms / 2) * 1000;
+	struct line *line = append(script, ACT_FAULT, at_us);
+
+	line->a = RG__API_SYNC_GROUP;
+	line->b = app;
+	line->c = RG__SIM_ANSWER_ERROR;
+	line->d = PICK(random, 14, 16);
+	line->e = 200;
+	for (int i = 0; i < sim->app_count; i++)
+		append(script, ACT_REJOIN, at_us + 100000)->a = i;
+	line = append(script, ACT_STALL, at_us + (sim->settings.max_poll_ms - 800 + (int)draw(random, 1600)) * INT64_C(1000));
+	line->a = app;
+	line->b = 2;
+	line->c = -1;
+}
+
 static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
 {
 	struct rg__random random = {.state = (sim->seed + 78) * UINT64_C(0xd1342543de82ef95)};
@@ -283,6 +303,8 @@ static void make_more(struct script *script, struct sim *sim, uint32_t span_ms)
 			break;
 		}
 	}
+	if (draw(&random, 4) == 0)
+		make_starved(script, &random, sim, span_ms);
 	/* broker: of each member it writes down only what it says for the chosen assignor. A new one that has not got that in its list
 	 * is refused after a move (23) until the others have joined again, and no client can mend that. */
 	for (int i = 0; i < script->count; i++)

@@ -105,6 +105,7 @@ void check_coordinator(struct sim *sim); /* from time to time */
 /* check_static.c: twins, and seats that outlive who sat there. */
 void check_seat(struct sim *sim, struct app *app, const struct rg__kit_request *request, const void *answer);
 void check_fenced(struct app *app);
+void check_after_end(struct app *app);
 void check_twins(struct app *app); /* from time to time */
 bool check_lost_seat(const struct app *app); /* a twin has it, which this one cannot know before a broker tells it */
 
