@@ -58,9 +58,9 @@ typedef struct rg_listener {
 } rg_listener;
 
 /** Makes a consumer from a copy of `conf`, and starts its background thread; it joins nothing before it subscribes
- * (librdkafka's handle connects at once). Returns RG_OK; RG_ERR_INVALID: a property is missing or two contradict each
- * other, the text names them and what is accepted; RG_ERR_MEMORY; RG_ERR_SYSTEM; RG_ERR_LIBRDKAFKA. End it with
- * rg_consumer_close() and rg_consumer_free(). */
+ * (it connects to a broker at once, and so does librdkafka's handle). Returns RG_OK; RG_ERR_INVALID: a property is
+ * missing or two contradict each other, the text names them and what is accepted; RG_ERR_MEMORY; RG_ERR_SYSTEM;
+ * RG_ERR_LIBRDKAFKA. End it with rg_consumer_close() and rg_consumer_free(). */
 RG_API rg_err rg_consumer_new(rg_consumer **ret_consumer, const rg_conf *conf, rg_error *error);
 
 /** Subscribes to topics, replacing the subscription before. A name that begins with '^' is a POSIX extended regular
