@@ -5,6 +5,7 @@
 #include "codec/describe_groups.h"
 #include "codec/list_groups.h"
 #include "codec/offset_commit.h"
+#include "codec/txn_offset_commit.h"
 #include "suite.h"
 #include "testkit/group_coordinator.h"
 
@@ -233,7 +234,8 @@ static bool step(struct rg__kit_coordinator *c, int api, int version, const void
 	return rg__kit_coordinator_step(c, 0, &request, outcome);
 }
 
-/* One group with an offset and without members, described together with one that is not there. */
+/* One group with an offset and without members, described together with one that is not there; and another offset of a
+ * transaction, which is committed. */
 static bool look_on(struct rg__kit_coordinator *c)
 {
 	struct rg__offset_commit_request_topic_partition partition = {.committed_offset = 1};
@@ -241,6 +243,9 @@ static bool look_on(struct rg__kit_coordinator *c)
 	struct rg__bytes groups[] = {rg__bytes_of("g"), rg__bytes_of("nobodys")};
 	struct rg__describe_groups_request describe_request;
 	struct rg__list_groups_request list_request;
+	struct rg__txn_offset_commit_request_topic_partition later = {.committed_offset = 2};
+	struct rg__txn_offset_commit_request_topic later_topic = {.name = rg__bytes_of("t"), .partitions = {&later, 1}};
+	struct rg__txn_offset_commit_request transaction;
 	struct rg__offset_commit_request commit;
 	struct rg__kit_outcome outcome = {0};
 	bool ok;
@@ -249,10 +254,16 @@ static bool look_on(struct rg__kit_coordinator *c)
 	commit.group_id = rg__bytes_of("g");
 	commit.generation_id_or_member_epoch = -1;
 	commit.topics = (struct rg__array){&topic, 1};
+	rg__fields_init(&rg__txn_offset_commit_request_fields, &transaction);
+	transaction.transactional_id = rg__bytes_of("x");
+	transaction.group_id = rg__bytes_of("h");
+	transaction.topics = (struct rg__array){&later_topic, 1};
 	rg__fields_init(&rg__describe_groups_request_fields, &describe_request);
 	describe_request.groups = (struct rg__array){groups, 2};
 	rg__fields_init(&rg__list_groups_request_fields, &list_request);
 	ok = step(c, RG__API_OFFSET_COMMIT, 8, &commit, &outcome) &&
+	     step(c, RG__API_TXN_OFFSET_COMMIT, 0, &transaction, &outcome) &&
+	     rg__kit_coordinator_end_transaction(c, rg__bytes_of("x"), true) &&
 	     step(c, RG__API_DESCRIBE_GROUPS, DESCRIBE_LAST, &describe_request, &outcome) &&
 	     step(c, RG__API_LIST_GROUPS, LIST_LAST, &list_request, &outcome);
 	rg__kit_outcome_clear(&outcome);
