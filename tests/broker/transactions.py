@@ -131,6 +131,35 @@ def zombie_is_fenced(kafka):
 	check_exactly_once(kafka, topics, count)
 
 
+def replaced_static_member_is_fenced(kafka):
+	"""KIP-345: the same, but the zombie's seat goes to another process with its group.instance.id, at once; its offsets are
+	refused with FENCED_INSTANCE_ID, and it ends."""
+	folder, group, topics = scratch(), unique("static"), (kafka.topic(PARTITIONS, "from"), kafka.topic(PARTITIONS, "to"))
+	count, static = 3000, ("-X", "group.instance.id=one")
+	zombie = Transactor(kafka, folder, "zombie", group, topics, f"{group}-zombie", "-d", "3000", *static)
+	zombie.exit_codes = (1,)
+	until("the only member", lambda: len(members_of(kafka, group)) == 1)
+	kafka.produce(topics[0], count, PARTITIONS)
+	until("records of its transaction", lambda: sum(kafka.cluster.ends(topics[1]).values()) > 0)
+	zombie.process.send_signal(signal.SIGSTOP)
+	seats = set(kafka.cluster.group(group)["members"])
+	try:
+		other = Transactor(kafka, folder, "other", group, topics, f"{group}-other", *static)
+		# A broker gives the seat a new id, and leaves the name of the client as it was.
+		until("the zombie's seat to be taken over", lambda: set(kafka.cluster.group(group)["members"]) - seats)
+	finally:
+		zombie.process.send_signal(signal.SIGCONT)
+	zombie.until("to be refused", lambda: "records aborted" in zombie.complaints())
+	refused = [line for line in zombie.complaints().splitlines() if "records aborted" in line]
+	print(f"     {refused[0]}")
+	assert "same group.instance.id" in refused[0], refused
+	zombie.until("to end", lambda: zombie.process.poll() is not None)
+	until("every record committed", lambda: all_read(kafka, group, topics[0], count), 2 * PATIENCE, also=other.told)
+	other.stop()
+	zombie.stop()
+	check_exactly_once(kafka, topics, count)
+
+
 def members_of(kafka, group):
 	now = kafka.cluster.group(group)
 	return {member["client"] for member in now["members"].values()} if now["state"] == "Stable" else set()
@@ -140,6 +169,7 @@ def main():
 	report = Cases()
 	with Kafka() as kafka:
 		report.case("a zombie is fenced", zombie_is_fenced, kafka)
+		report.case("a static member that was replaced is fenced", replaced_static_member_is_fenced, kafka)
 		report.case("members killed and rebalanced", killed_and_rebalanced, kafka)
 	return report.finish()
 
