@@ -185,28 +185,6 @@ static const struct rg__offset_commit_request *build(rg_consumer *consumer, stru
 	return request;
 }
 
-/* Entries are in order. */
-static struct rg__commit_entry *entry_of(struct rg__commit *commit, struct rg__bytes topic, int32_t number)
-{
-	size_t low = 0, high = commit->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct rg__commit_entry *entry = &commit->entries[middle];
-		int order = rg__bytes_compare(rg__bytes_of(entry->at.topic), topic);
-
-		if (!order)
-			order = (entry->at.number > number) - (entry->at.number < number);
-		if (!order)
-			return entry;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 /* Which of two errors says more: one that concerns the membership or the coordinator before one of a partition. */
 static rg_err weightier(rg_err a, rg_err b)
 {
@@ -227,7 +205,9 @@ static rg_err file_answer(struct rg__commit *commit, const struct rg__offset_com
 		const struct rg__offset_commit_response_topic_partition *partitions = topics[t].partitions.items;
 
 		for (int32_t p = 0; p < topics[t].partitions.count; p++) {
-			struct rg__commit_entry *entry = entry_of(commit, topics[t].name, partitions[p].partition_index);
+			struct rg__commit_entry *entry =
+				rg__partition_find(commit->entries, commit->count, sizeof(*commit->entries), topics[t].name,
+						   partitions[p].partition_index);
 
 			if (!entry || entry->answered)
 				continue;

@@ -101,27 +101,6 @@ static const void *prepare(void *user, int16_t version)
 
 /* --- Answer ------------------------------------------------------------------------------------------------------- */
 
-static struct rg__offsets_fetch_entry *entry_of(struct rg__offsets_fetch *fetch, struct rg__bytes topic, int32_t number)
-{
-	size_t low = 0, high = fetch->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		struct rg__offsets_fetch_entry *entry = &fetch->entries[middle];
-		int order = rg__bytes_compare(rg__bytes_of(entry->at.topic), topic);
-
-		if (!order)
-			order = (entry->at.number > number) - (entry->at.number < number);
-		if (!order)
-			return entry;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
 /* What a partition was answered, in either shape. */
 struct found {
 	int32_t number;
@@ -133,7 +112,8 @@ struct found {
 
 static void file_partition(struct rg__offsets_fetch *fetch, struct rg__bytes topic, const struct found *found)
 {
-	struct rg__offsets_fetch_entry *entry = entry_of(fetch, topic, found->number);
+	struct rg__offsets_fetch_entry *entry =
+		rg__partition_find(fetch->entries, fetch->count, sizeof(*fetch->entries), topic, found->number);
 	const char *copy = NULL;
 
 	if (!entry)

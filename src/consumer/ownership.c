@@ -30,23 +30,34 @@ size_t rg__partitions_sort(struct rg__partitions *partitions)
 	return before - partitions->count;
 }
 
-ptrdiff_t rg__partitions_find(const struct rg__partitions *partitions, const char *topic, int32_t number)
+void *rg__partition_find(const void *things, size_t count, size_t size, struct rg__bytes topic, int32_t number)
 {
-	struct rg__partition key = {topic, number};
-	size_t low = 0, high = partitions->count;
+	const char *first = things;
+	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = rg__partition_compare(&partitions->items[middle], &key);
+		const struct rg__partition *at = (const void *)(first + middle * size);
+		int order = rg__bytes_compare(rg__bytes_of(at->topic), topic);
 
 		if (!order)
-			return (ptrdiff_t)middle;
+			order = (at->number > number) - (at->number < number);
+		if (!order)
+			return (void *)(uintptr_t)at; /* as bsearch does */
 		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return -1;
+	return NULL;
+}
+
+ptrdiff_t rg__partitions_find(const struct rg__partitions *partitions, const char *topic, int32_t number)
+{
+	const struct rg__partition *at = rg__partition_find(partitions->items, partitions->count, sizeof(*partitions->items),
+							    rg__bytes_of(topic), number);
+
+	return at ? at - partitions->items : -1;
 }
 
 void rg__ownership_before_join(const struct rg__partitions *owned, bool cooperative, const char *const *topics,

@@ -4,6 +4,8 @@
 
 /* What a member gives up and what it takes, as sets of partitions. No librdkafka, no thread, no memory of its own. */
 
+#include "base/bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +26,10 @@ int rg__partition_compare(const struct rg__partition *a, const struct rg__partit
 
 /* Puts partitions in order and drops repeated ones. Returns how many were dropped. */
 size_t rg__partitions_sort(struct rg__partitions *partitions);
+
+/* The thing of a partition among `count` things of `size` bytes each, which begin with their struct rg__partition and are
+ * in the order of these; NULL: there is none. The topic is as a broker names it. */
+void *rg__partition_find(const void *things, size_t count, size_t size, struct rg__bytes topic, int32_t number);
 
 /* The index of a partition, or -1. */
 ptrdiff_t rg__partitions_find(const struct rg__partitions *partitions, const char *topic, int32_t number);
