@@ -145,6 +145,7 @@ static void begin_complete(struct app *app)
 	app->revoking = places_of(&revoked);
 	/* KIP-814: a leader that comes into the plan of its former self does not know what that was made for. */
 	app->leads = app->event->is_leader;
+	app->knows_plan = app->knows_plan && !app->event->skip_assignment;
 	app->asked = false;
 	app_commit(app, app->revoking);
 }
