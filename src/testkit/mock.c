@@ -7,7 +7,7 @@
 /* librdkafka's mock cluster of one broker: it keeps the records. It cannot give a topic more partitions later, so
  * each gets as many as it may ever have, and the metadata tells of fewer. */
 
-enum { PRODUCE_TIMEOUT_MS = 60000 };
+enum { PRODUCE_TIMEOUT_MS = 60000, NUMBER_ROOM = 32 };
 
 static rg_err find_address(struct rg__kit_mock *mock, rg_error *error)
 {
@@ -127,37 +127,39 @@ static rd_kafka_resp_err_t send_one(rd_kafka_topic_t *topic, int32_t partition, 
 
 /* Returns how many were handed to the producer. */
 static int64_t send_all(rd_kafka_t *producer, rd_kafka_topic_t *topic, const struct request *request,
-			struct batch *batch)
+			struct rg__buf *value, struct batch *batch)
 {
 	int64_t until_us = rg__kit_now_us() + (int64_t)PRODUCE_TIMEOUT_MS * 1000;
-	struct rg__buf value = {0};
 	int64_t sent = 0;
 
 	while (sent < request->count && !batch->failed && rg__kit_now_us() < until_us) {
 		int32_t partition = request->partition >= 0 ? request->partition : (int32_t)(sent % request->partition_count);
-		rd_kafka_resp_err_t failed = RD_KAFKA_RESP_ERR__FAIL;
+		rd_kafka_resp_err_t failed;
 
-		value.len = 0;
-		if (rg__buf_printf(&value, "%s%lld", request->prefix, (long long)(request->first + sent)))
-			failed = send_one(topic, partition, &value, batch);
+		value->len = 0;
+		rg__buf_printf(value, "%s%lld", request->prefix, (long long)(request->first + sent)); /* there is room */
+		failed = send_one(topic, partition, value, batch);
 		sent += !failed;
 		if (failed && failed != RD_KAFKA_RESP_ERR__QUEUE_FULL)
 			batch->failed = failed;
 		rd_kafka_poll(producer, failed ? 10 : 0);
 	}
-	rg__buf_free(&value);
 	return sent;
 }
 
 static rg_err produce(rd_kafka_t *producer, rd_kafka_topic_t *topic, const struct request *request, rg_error *error)
 {
 	struct batch batch = {0};
+	struct rg__buf value = {0};
 	rg_err err = see_topic(producer, topic, error);
 	int64_t sent;
 
 	if (err)
 		return err;
-	sent = send_all(producer, topic, request, &batch);
+	if (!rg__buf_reserve(&value, strlen(request->prefix) + NUMBER_ROOM))
+		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	sent = send_all(producer, topic, request, &value, &batch);
+	rg__buf_free(&value);
 	rd_kafka_flush(producer, PRODUCE_TIMEOUT_MS);
 	if (batch.delivered == request->count && !batch.failed)
 		return RG_OK;
@@ -192,7 +194,7 @@ static rg_err look_up(struct rg_testkit *kit, void *arg, rg_error *error)
 rg_err rg_testkit_produce(rg_testkit *kit, const char *topic, int32_t partition, const char *prefix, int64_t first,
 			  int64_t count, rg_error *error)
 {
-	struct request request = {topic, prefix, partition, first, count, 0};
+	struct request request = {topic, prefix ? prefix : "", partition, first, count, 0};
 	rd_kafka_topic_t *handle;
 	rg_err err = rg__kit_call(kit, look_up, &request, error);
 

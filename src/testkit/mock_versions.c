@@ -15,24 +15,28 @@ static rg_err fail(rg_error *error)
 	return rg__fail(error, RG_ERR_SYSTEM, "asking the mock broker for its versions: %s", strerror(errno));
 }
 
-static bool ask(int fd, rg_error *error)
+static rg_err no_memory(rg_error *error)
+{
+	return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+}
+
+static rg_err ask(int fd, rg_error *error)
 {
 	struct rg__api_versions_request request;
 	struct rg__buf out = {0};
-	bool ok;
+	rg_err err = RG_OK;
 
 	rg__fields_init(&rg__api_versions_request_fields, &request);
-	ok = rg__encode_request(rg__api_by_key(RG__API_API_VERSIONS), 0, 1, rg__bytes_of("regroup-testkit"), &request, &out,
-				NULL);
-	if (!ok)
-		rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	if (!rg__encode_request(rg__api_by_key(RG__API_API_VERSIONS), 0, 1, rg__bytes_of("regroup-testkit"), &request, &out,
+				NULL))
+		err = no_memory(error);
 	else if (send(fd, out.data, out.len, MSG_NOSIGNAL) != (ssize_t)out.len)
-		ok = fail(error) == RG_OK;
+		err = fail(error);
 	rg__buf_free(&out);
-	return ok;
+	return err;
 }
 
-static bool hear(int fd, struct rg__buf *in, struct rg__bytes *ret_frame, rg_error *error)
+static rg_err hear(int fd, struct rg__buf *in, struct rg__bytes *ret_frame, rg_error *error)
 {
 	size_t used;
 
@@ -40,24 +44,20 @@ static bool hear(int fd, struct rg__buf *in, struct rg__bytes *ret_frame, rg_err
 	while (!ret_frame->data) {
 		ssize_t got;
 
-		if (!rg__buf_reserve(in, 4096)) {
-			rg__fail(error, RG_ERR_MEMORY, "out of memory");
-			return false;
-		}
+		if (!rg__buf_reserve(in, 4096))
+			return no_memory(error);
 		got = recv(fd, in->data + in->len, in->capacity - in->len, 0);
 		if (got <= 0) {
 			errno = got ? errno : ECONNRESET;
-			fail(error);
-			return false;
+			return fail(error);
 		}
 		in->len += (size_t)got;
 		if (!rg__frame_next(rg__buf_view(in), RG__FRAME_LIMIT_DEFAULT, ret_frame, &used, NULL)) {
 			errno = EPROTO;
-			fail(error);
-			return false;
+			return fail(error);
 		}
 	}
-	return true;
+	return RG_OK;
 }
 
 /* What newer mock brokers offer and cannot mean here. Up to the versions of the table requests name topics by their names;
@@ -90,7 +90,8 @@ static rg_err offer(struct rg_testkit *kit, struct rg__bytes frame, rg_error *er
 	struct rg__arena arena = {0};
 	struct rg__api_versions_response answer;
 	const struct rg__api_versions_response_api_key *keys;
-	bool ok = rg__decode_response(rg__api_by_key(RG__API_API_VERSIONS), 0, frame, &arena, NULL, &answer, NULL);
+	struct rg__codec_error refused = {0};
+	bool ok = rg__decode_response(rg__api_by_key(RG__API_API_VERSIONS), 0, frame, &arena, NULL, &answer, &refused);
 
 	keys = ok ? RG__ITEMS(struct rg__api_versions_response_api_key, answer.api_keys) : NULL;
 	for (int32_t i = 0; ok && i < answer.api_keys.count; i++) {
@@ -100,6 +101,8 @@ static rg_err offer(struct rg_testkit *kit, struct rg__bytes frame, rg_error *er
 		     rg__kit_versions_set(&kit->cluster, keys[i].api_key, keys[i].min_version, last);
 	}
 	rg__arena_clear(&arena);
+	if (!ok && refused.out_of_memory)
+		return no_memory(error);
 	if (!ok) {
 		errno = EPROTO;
 		return fail(error);
@@ -113,7 +116,7 @@ static rg_err ask_and_hear(struct rg_testkit *kit, bool use_answer, rg_error *er
 	const struct timeval patience = {.tv_sec = 10};
 	struct rg__buf in = {0};
 	struct rg__bytes frame;
-	rg_err err = RG_ERR_SYSTEM;
+	rg_err err;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
@@ -122,8 +125,8 @@ static rg_err ask_and_hear(struct rg_testkit *kit, bool use_answer, rg_error *er
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (const struct sockaddr *)&kit->mock.address, sizeof(kit->mock.address)) < 0)
 		err = fail(error);
-	else if (ask(fd, error) && hear(fd, &in, &frame, error))
-		err = use_answer ? offer(kit, frame, error) : RG_OK;
+	else if (!(err = ask(fd, error)) && !(err = hear(fd, &in, &frame, error)) && use_answer)
+		err = offer(kit, frame, error);
 	rg__buf_free(&in);
 	close(fd);
 	return err;
