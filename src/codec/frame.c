@@ -195,5 +195,5 @@ bool rg__decode_request(const struct rg__api *api, int version, struct rg__bytes
 	if (!rg__decode(&rg__request_header_fields, rg__api_request_header_version(api, version), frame, arena, &header,
 			&end, err))
 		return refuse_header(err, message, version);
-	return rg__decode_at(api->request, message, version, frame, end, arena, ret_body, NULL, err);
+	return rg__decode_at(api->request, message, version, frame, end, arena, ret_body, &end, err);
 }

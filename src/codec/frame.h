@@ -39,7 +39,9 @@ bool rg__decode_api_versions_response(int version, struct rg__bytes frame, struc
 bool rg__decode_request_header(struct rg__bytes frame, struct rg__request_header *ret_header,
 			       struct rg__codec_error *err);
 
-/* The body of a request whose header named this API and version; refuses versions outside api->first … api->last. */
+/* The body of a request whose header named this API and version; refuses versions outside api->first … api->last. What
+ * follows the body is ignored. broker: so does Kafka's, and librdkafka 2.12 relies on it (three bytes behind a request
+ * for Metadata of all topics). */
 bool rg__decode_request(const struct rg__api *api, int version, struct rg__bytes frame, struct rg__arena *arena,
 			void *ret_body, struct rg__codec_error *err);
 

@@ -216,7 +216,7 @@ END_TEST
 START_TEST(positions_that_are_not_known)
 {
 	rg_error error = {0};
-	int64_t offset = -77;
+	int64_t offset = -77, made = 0, until;
 
 	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
 	crew_subscribe(&a, "t");
@@ -227,10 +227,13 @@ START_TEST(positions_that_are_not_known)
 	ck_assert_int_eq(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error), RG_ERR_NO_OFFSET);
 	ck_assert_int_eq(rg_consumer_lag(a.consumer, "t", 0, &offset, WITHIN_MS, &error), RG_ERR_NO_OFFSET);
 	ck_assert_int_eq(offset, -77);
-	crew_poll_for(300, (struct actor *[]){&a, NULL});
-	produce("t", 0, 4);
-	crew_until(a.records == 4, &a);
-	ck_assert_int_eq(position("t", 0), 4);
+	/* When librdkafka has looked up the end nobody can see, so there are records until one is behind it. */
+	for (until = now_ms() + WITHIN_MS; !a.records; made++) {
+		ck_assert_int_lt(now_ms(), until);
+		produce("t", 0, 1);
+		crew_poll_for(50, (struct actor *[]){&a, NULL});
+	}
+	crew_until(position("t", 0) == made, &a);
 }
 END_TEST
 
