@@ -88,8 +88,10 @@ static void consume(rg_consumer *consumer)
 				work(batch[i]);
 			rd_kafka_message_destroy(batch[i]);
 		}
-		if (fflush(stdout))
+		if (ferror(stdout) || fflush(stdout)) {
+			perror("cannot write");
 			_Exit(1); /* what is not out is not done, and must not be committed */
+		}
 		/* Worked on: with this call the batch counts as processed. */
 		if (count && rg_consumer_commit_async(consumer, NULL, on_committed, NULL, &error))
 			fprintf(stderr, "%s\n", error.text);

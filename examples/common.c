@@ -67,6 +67,16 @@ void app_say(const struct app *app, const char *format, ...)
 	va_end(args);
 }
 
+/* Ends after --help or --version. */
+static _Noreturn void end_printed(const struct app *app)
+{
+	if (ferror(stdout) || fflush(stdout)) {
+		app_say(app, "cannot write: %s", strerror(errno));
+		exit(1);
+	}
+	exit(0);
+}
+
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
 static _Noreturn void refuse(const struct app *app, const char *format, const char *word)
@@ -188,10 +198,10 @@ static void take_option(struct app *app, int option, char *value)
 		break;
 	case VERSION:
 		printf("%s %s, librdkafka %s\n", app->name, REGROUP_VERSION, rd_kafka_version_str());
-		exit(fflush(stdout) ? 1 : 0);
+		end_printed(app);
 	case HELP:
 		fputs(app->help, stdout);
-		exit(fflush(stdout) ? 1 : 0);
+		end_printed(app);
 	default:
 		/* getopt has said which option it is about. */
 		fprintf(stderr, "%s: --help lists the options\n", app->name);
@@ -246,13 +256,17 @@ void app_options(struct app *app, int argc, char **argv)
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
 /* Called on regroup's thread or ours, one call at a time. Flushed, so that whoever reads the file sees what has
- * happened. */
+ * happened. A file with holes would be worse than none, so the first line that does not get there is the last. */
 static void write_event(void *user, const char *json)
 {
 	struct app *app = user;
 
-	if (fprintf(app->events, "%s\n", json) < 0 || fflush(app->events))
-		app_say(app, "--events: %s", strerror(errno));
+	if (atomic_load(&app->unwritten))
+		return;
+	if (fprintf(app->events, "%s\n", json) < 0 || fflush(app->events)) {
+		app_say(app, "--events: cannot write: %s", strerror(errno));
+		atomic_store(&app->unwritten, true);
+	}
 }
 
 /* Errors of the group come out of poll as well, and are printed there; what is left are warnings, and
@@ -293,7 +307,7 @@ void app_start(struct app *app)
 
 bool app_goes_on(const struct app *app)
 {
-	return !stop && !app->failed;
+	return !stop && !app->failed && !atomic_load(&app->unwritten);
 }
 
 rd_kafka_message_t *app_poll(struct app *app)
@@ -328,7 +342,9 @@ int app_end(struct app *app)
 	rg_consumer_free(app->consumer);
 	rg_conf_free(app->conf);
 	free(app->topics);
-	if (app->events && app->events != stdout)
-		fclose(app->events);
-	return code;
+	if (app->events && app->events != stdout && fclose(app->events) && !atomic_load(&app->unwritten)) {
+		app_say(app, "--events: cannot write: %s", strerror(errno));
+		code = 1;
+	}
+	return code || atomic_load(&app->unwritten);
 }

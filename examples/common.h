@@ -6,6 +6,7 @@
  * stderr, and the ways to be slow on purpose. */
 
 #include <regroup/regroup.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ struct app {
 	rg_consumer *consumer;
 	int64_t stalls_at_us;
 	bool failed; /* the consumer has come to its end by an error */
+	atomic_bool unwritten; /* an event could not be written, which was told */
 };
 
 /* Reads the command line. Ends the program for --help (0) and for what cannot be understood (2). */
@@ -43,7 +45,7 @@ void app_start(struct app *app);
  * What the group had to complain about has been printed. */
 rd_kafka_message_t *app_poll(struct app *app);
 
-/* False after SIGINT, SIGTERM or an error that ended the consumer. */
+/* False after SIGINT, SIGTERM, an error that ended the consumer, or an event that could not be written. */
 bool app_goes_on(const struct app *app);
 
 /* Leaves, frees everything, and returns the exit code. */

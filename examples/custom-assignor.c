@@ -131,6 +131,16 @@ static void must(rg_err err, const rg_error *error)
 	exit(err == RG_ERR_INVALID ? 2 : 1);
 }
 
+/* What is not out must not be committed. */
+static void print_record(const rd_kafka_message_t *record)
+{
+	printf("%s [%d] %lld\n", rd_kafka_topic_name(record->rkt), (int)record->partition, (long long)record->offset);
+	if (ferror(stdout) || fflush(stdout)) {
+		perror("custom-assignor: cannot write");
+		_Exit(1);
+	}
+}
+
 static void consume(rg_consumer *consumer)
 {
 	rg_error error;
@@ -143,7 +153,7 @@ static void consume(rg_consumer *consumer)
 		if (!record)
 			continue;
 		if (!record->err)
-			printf("%s [%d] %lld\n", rd_kafka_topic_name(record->rkt), (int)record->partition, (long long)record->offset);
+			print_record(record);
 		rd_kafka_message_destroy(record);
 	}
 }

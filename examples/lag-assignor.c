@@ -185,6 +185,16 @@ static void set(rg_conf *conf, const char *name, const char *value)
 	must(rg_conf_set(conf, name, value, &error), &error);
 }
 
+/* What is not out must not be committed. */
+static void print_record(const rd_kafka_message_t *record)
+{
+	printf("%s [%d] %lld\n", rd_kafka_topic_name(record->rkt), (int)record->partition, (long long)record->offset);
+	if (ferror(stdout) || fflush(stdout)) {
+		perror("lag-assignor: cannot write");
+		_Exit(1);
+	}
+}
+
 static void consume(rg_consumer *consumer, long work_ms)
 {
 	rg_error error;
@@ -197,7 +207,7 @@ static void consume(rg_consumer *consumer, long work_ms)
 		if (!record)
 			continue;
 		if (!record->err) {
-			printf("%s [%d] %lld\n", rd_kafka_topic_name(record->rkt), (int)record->partition, (long long)record->offset);
+			print_record(record);
 			usleep((useconds_t)work_ms * 1000);
 		}
 		rd_kafka_message_destroy(record);

@@ -41,7 +41,10 @@ struct election {
 static void say(const char *what, rg_bytes name)
 {
 	printf("%s%s%.*s\n", what, name.len ? " " : "", (int)name.len, name.len ? (const char *)name.data : "");
-	fflush(stdout); /* whoever reads this acts on it */
+	if (ferror(stdout) || fflush(stdout)) { /* whoever reads this acts on it: nobody must lead unheard */
+		perror("leader-election: cannot write");
+		_Exit(1);
+	}
 }
 
 /* The group's leader is the one that its coordinator asks for a plan. The plan is who that is, the same for everybody. */

@@ -42,7 +42,10 @@ static void show(const struct shards *shards)
 		puts("shards none");
 	else
 		printf("shards %ld-%ld\n", shards->first, shards->last);
-	fflush(stdout);
+	if (ferror(stdout) || fflush(stdout)) { /* whoever asked acts on it */
+		perror("own-loop: cannot write");
+		_Exit(1);
+	}
 }
 
 /* --- The member --------------------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* The embedded cluster as a program: brokers on loopback ports that any Kafka client can talk to. */
 #include <regroup/testkit.h>
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -56,7 +57,56 @@ static long number(const char *option, const char *text, long max)
 	exit(USAGE);
 }
 
-static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_records)
+/* Ends after --help or --version. */
+static _Noreturn void end_printed(void)
+{
+	if (ferror(stdout) || fflush(stdout)) {
+		fprintf(stderr, "regroup-coordinator: cannot write: %s\n", strerror(errno));
+		exit(EXIT_FAILURE);
+	}
+	exit(EXIT_SUCCESS);
+}
+
+/* Where events go, and whether one could not be written. The kit's thread uses it until the kit is freed. */
+struct events {
+	FILE *file;
+	bool failed;
+};
+
+/* Flushed, so that whoever reads the file sees what has happened. A file with holes would be worse than none, so the
+ * first line that does not get there is the last, and the program ends as with a signal. */
+static void write_event(const char *line, void *user)
+{
+	struct events *events = user;
+
+	if (events->failed || (fprintf(events->file, "%s\n", line) >= 0 && !fflush(events->file)))
+		return;
+	events->failed = true;
+	fprintf(stderr, "regroup-coordinator: --events: cannot write: %s\n", strerror(errno));
+	kill(getpid(), SIGTERM);
+}
+
+static void open_events(struct events *events, const char *path, rg_testkit_conf *conf)
+{
+	events->file = strcmp(path, "-") ? fopen(path, "w") : stdout;
+	if (!events->file) {
+		fprintf(stderr, "regroup-coordinator: --events %s: %s\n", path, strerror(errno));
+		exit(EXIT_FAILURE);
+	}
+	conf->on_event = write_event;
+	conf->user = events;
+}
+
+static int close_events(struct events *events)
+{
+	if (events->file && events->file != stdout && fclose(events->file) && !events->failed) {
+		fprintf(stderr, "regroup-coordinator: --events: cannot write: %s\n", strerror(errno));
+		events->failed = true;
+	}
+	return events->failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static void parse(int argc, char **argv, rg_testkit_conf *conf, struct events *events, long *ret_records)
 {
 	static const struct option options[] = {
 		{"topics", required_argument, NULL, 't'},        {"port", required_argument, NULL, 'p'},
@@ -84,10 +134,10 @@ static void parse(int argc, char **argv, rg_testkit_conf *conf, long *ret_record
 		else if (option == 's')
 			conf->group_min_session_timeout_ms = (int32_t)number(name, optarg, 1800000);
 		else if (option == 'e')
-			conf->events_path = optarg;
+			open_events(events, optarg, conf);
 		else if (option == 'v' || option == 'h') {
 			fputs(option == 'h' ? usage : "regroup-coordinator " REGROUP_VERSION "\n", stdout);
-			exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+			end_printed();
 		} else { /* getopt has said which option it is about */
 			fputs("regroup-coordinator: --help lists the options\n", stderr);
 			exit(USAGE);
@@ -119,6 +169,7 @@ static rg_err fill_topics(rg_testkit *kit, const char *topics, long records, rg_
 int main(int argc, char **argv)
 {
 	rg_testkit_conf conf;
+	struct events events = {0};
 	rg_testkit *kit;
 	rg_error error;
 	sigset_t ends;
@@ -128,7 +179,7 @@ int main(int argc, char **argv)
 	rg_testkit_conf_init(&conf, sizeof(conf));
 	/* One that was killed and started again must not give out the ids that others still have. */
 	conf.seed = (uint64_t)time(NULL) << 20 ^ (uint64_t)getpid();
-	parse(argc, argv, &conf, &records);
+	parse(argc, argv, &conf, &events, &records);
 	/* Before any thread is there, so that none of them takes these. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
@@ -142,8 +193,12 @@ int main(int argc, char **argv)
 	}
 	for (int32_t broker = 1; broker <= conf.broker_count; broker++)
 		printf("listening 127.0.0.1:%d\n", rg_testkit_port(kit, broker));
-	fflush(stdout);
-	sigwait(&ends, &signal_number);
+	bool told = !ferror(stdout) && !fflush(stdout);
+
+	if (told)
+		sigwait(&ends, &signal_number);
+	else
+		fprintf(stderr, "regroup-coordinator: cannot write: %s\n", strerror(errno));
 	rg_testkit_free(kit);
-	return EXIT_SUCCESS;
+	return close_events(&events) || !told;
 }

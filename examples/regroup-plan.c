@@ -61,6 +61,15 @@ static void set_assignor(struct options *options, const char *name)
 		refuse("there is no built-in assignor named ", name);
 }
 
+/* Whether what was printed has got out; a sentence if not. */
+static bool is_written(void)
+{
+	if (!ferror(stdout) && !fflush(stdout))
+		return true;
+	fprintf(stderr, "regroup-plan: cannot write: %s\n", strerror(errno));
+	return false;
+}
+
 static void parse(struct options *o, int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -96,7 +105,7 @@ static void parse(struct options *o, int argc, char **argv)
 			o->what_ifs[o->what_if_count++] = (struct what_if){option, optarg};
 		else if (option == 'v' || option == 'h') {
 			fputs(option == 'h' ? usage : "regroup-plan " REGROUP_VERSION "\n", stdout);
-			exit(fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS);
+			exit(is_written() ? EXIT_SUCCESS : EXIT_FAILURE);
 		} else { /* getopt has said which option it is about */
 			fputs("regroup-plan: --help lists the options\n", stderr);
 			exit(2);
@@ -239,6 +248,7 @@ int main(int argc, char **argv)
 	ok = ok && plan(&options, &model, &error);
 	if (!ok)
 		fprintf(stderr, "regroup-plan: %s\n", error.text);
+	ok = ok && is_written();
 	model_free_all();
 	free(options.what_ifs);
 	free(options.from.properties);

@@ -112,6 +112,59 @@ def says_that_output_failed():
 	assert found.splitlines() == [f"record-{i}" for i in range(10)], found
 
 
+def says_that_events_failed():
+	"""The first event that cannot be written is told, once; the group is left, and the exit code is 1."""
+	cluster = Cluster("t:1", "--records", "10")
+	for name, options in (("regroup-member", []), ("regroup-consume", [*EARLIEST, "-c", "3"])):
+		done = subprocess.run([program(name), "-b", cluster.bootstrap, "-g", "g", "-t", "t", *options, "--events", "/dev/full"],
+			capture_output=True, text=True, timeout=20)
+		assert (done.returncode, done.stderr) == (1, f"{name}: --events: cannot write: No space left on device\n"), \
+			f"{name}: exit code {done.returncode}\n{done.stderr}"
+	done = subprocess.Popen([program("regroup-coordinator"), "--topics", "t:1", "--events", "/dev/full"],
+		stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+	try:
+		bootstrap = done.stdout.readline().split()[-1]
+		member = subprocess.Popen([program("regroup-member"), "-b", bootstrap, "-g", "g", "-t", "t"],
+			stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+		try:
+			_, err = done.communicate(timeout=20)
+		finally:
+			member.kill()
+			member.wait()
+	finally:
+		done.kill()
+		done.wait()
+	assert (done.returncode, err) == (1, "regroup-coordinator: --events: cannot write: No space left on device\n"), \
+		f"exit code {done.returncode}\n{err}"
+
+
+def says_that_words_failed():
+	"""--help, --version, and the lines that a program's users wait for."""
+	cases = [(name, [option]) for name in ("regroup-consume", "regroup-member", "regroup-coordinator")
+		for option in ("--help", "--version")]
+	for name, options in (*cases, ("regroup-coordinator", ["--topics", "t:1"])):
+		with open("/dev/full", "wb") as full:
+			done = subprocess.run([program(name), *options], stdout=full, stderr=subprocess.PIPE, text=True, timeout=20)
+		assert (done.returncode, done.stderr) == (1, f"{name}: cannot write: No space left on device\n"), \
+			f"{name} {options}: exit code {done.returncode}\n{done.stderr}"
+
+
+def lessons_say_that_output_failed():
+	"""None of the lessons goes on without being heard."""
+	cluster = Cluster("t:1", "--records", "10")
+	consume(cluster, "custom", "t", *EARLIEST, "-c", "3")
+	for name, arguments in (("at-least-once", [cluster.bootstrap, "once", "t"]),
+			("custom-assignor", ["-b", cluster.bootstrap, "-g", "custom", "-t", "t"]),
+			("lag-assignor", ["-b", cluster.bootstrap, "-g", "lag", "-t", "t"]),
+			("leader-election", ["-b", cluster.bootstrap, "-g", "election", "-n", "x"]),
+			("own-loop", ["-b", cluster.bootstrap, "-g", "loop"])):
+		with open("/dev/full", "wb") as full:
+			done = subprocess.run([program(name), *arguments], input="?\n", stdout=full, stderr=subprocess.PIPE, text=True,
+				timeout=20)
+		assert done.returncode == 1 and done.stderr.count("cannot write: No space left") == 1, \
+			f"{name}: exit code {done.returncode}\n{done.stderr}"
+
+
 def says_that_a_topic_is_missing():
 	_, err = consume(Cluster("t:1"), "g", "nonesuch", "-e")
 	assert "warning: nonesuch does not exist" in err and "assigned nothing" in err, err
@@ -422,7 +475,8 @@ def main():
 	for partitions in (6, 2):
 		report.case(f"several_end_at_the_end, {partitions} partitions", several_end_at_the_end, partitions)
 	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended,
-			works_at_least_once, ends_at_the_end, says_that_output_failed,
+			works_at_least_once, ends_at_the_end, says_that_output_failed, says_that_events_failed, says_that_words_failed,
+			lessons_say_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
 			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, versions,

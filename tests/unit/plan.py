@@ -138,6 +138,16 @@ BAD_INPUT = {
 }
 
 
+def says_that_output_failed():
+	"""Told once, and exit code 1, however it was to be printed."""
+	for options in ([], ["--table"], ["--rounds"], ["--table", "--rounds", "--add-member", "1"], ["--help"], ["--version"]):
+		with open("/dev/full", "wb") as full:
+			done = subprocess.run([program, *options], input=json.dumps(TWO_OWNERS), stdout=full, stderr=subprocess.PIPE,
+				text=True, timeout=20)
+		equal((options, done.returncode, done.stderr),
+			(options, 1, "regroup-plan: cannot write: No space left on device\n"))
+
+
 def refuses_bad_options():
 	for options, words, code in (
 			(["--assignor", "x"], "there is no built-in assignor named x", 2),
@@ -155,7 +165,8 @@ def main():
 	program = sys.argv[1]
 	report = Report()
 	for case in (answers_in_full, withholds_what_must_be_given_up, eager_sticky_sees_what_is_owned, weighs_by_capacity,
-			answers_what_if, prints_a_table, refuses_bad_options):
+			answers_what_if, prints_a_table, says_that_output_failed,
+			refuses_bad_options):
 		report.case(case.__name__, case)
 	for name, (text, place) in BAD_INPUT.items():
 		report.case("bad input: " + name, names_the_place, text, place)
