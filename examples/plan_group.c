@@ -24,18 +24,25 @@ static int compare_partitions(const void *a, const void *b)
 	return x->topic != y->topic ? compare_numbers(&x->topic, &y->topic) : compare_numbers(&x->partition, &y->partition);
 }
 
-/* By topic of the model: its index in the group, or -1 for one that nobody subscribes to. */
-static int32_t *number_topics(const struct model *model)
+/* By topic of the model: its index in the group, or -1 for one that nobody subscribes to, nor owns if those count. */
+static int32_t *number_topics(const struct model *model, bool with_owned)
 {
 	int32_t *numbers = model_alloc((size_t)model->topic_count, sizeof(*numbers)), count = 0;
 
-	for (int32_t m = 0; m < model->member_count; m++)
+	for (int32_t m = 0; m < model->member_count; m++) {
 		for (int32_t i = 0; i < model->members[m].topic_count; i++) {
 			const struct topic *topic = model_topic(model, model->members[m].topics[i]);
 
 			if (topic)
 				numbers[topic - model->topics] = 1;
 		}
+		for (int32_t i = 0; with_owned && i < model->members[m].owned_count; i++) {
+			const struct topic *topic = model_topic(model, model->members[m].owned[i].topic);
+
+			if (topic)
+				numbers[topic - model->topics] = 1;
+		}
+	}
 	for (int32_t t = 0; t < model->topic_count; t++)
 		numbers[t] = numbers[t] ? count++ : -1;
 	return numbers;
@@ -123,9 +130,9 @@ static rg_bytes sticky_bytes(const struct member *member)
 
 static rg_bytes userdata_of(const struct member *member, const char *assignor)
 {
-	if (!strcmp(assignor, "sticky") && member->owned_count)
+	if (assignor && !strcmp(assignor, "sticky") && member->owned_count)
 		return sticky_bytes(member);
-	if (!strcmp(assignor, "weighted") && member->capacity) {
+	if (assignor && !strcmp(assignor, "weighted") && member->capacity) {
 		uint8_t *bytes = model_alloc(4, 1);
 
 		put(bytes, 4, (uint32_t)member->capacity);
@@ -137,7 +144,7 @@ static rg_bytes userdata_of(const struct member *member, const char *assignor)
 const rg_group *model_group(struct model *model, const char *assignor)
 {
 	rg_group *group = model_alloc(1, sizeof(*group));
-	int32_t *numbers = number_topics(model);
+	int32_t *numbers = number_topics(model, !assignor);
 	rg_group_topic *topics = model_alloc((size_t)model->topic_count, sizeof(*topics));
 	rg_group_member *members = model_alloc((size_t)model->member_count, sizeof(*members));
 	const struct member **order = model_alloc((size_t)model->member_count, sizeof(*order));

@@ -8,27 +8,64 @@
 
 enum { TIMEOUT_MS = 10000 };
 
-static rd_kafka_t *connect_to(const struct plan_live *from, rg_error *error)
+/* What librdkafka has to complain about while it is asked; a cause that repeats is told once. Called on its threads. */
+static void write_log(const rd_kafka_t *rk, int level, const char *facility, const char *text)
+{
+	static char last[512];
+	enum { WARNING = 4 };
+
+	(void)rk;
+	(void)facility;
+	flockfile(stderr);
+	if (level <= WARNING && strcmp(text, last) != 0) {
+		snprintf(last, sizeof(last), "%s", text);
+		fprintf(stderr, "regroup-plan: librdkafka: %s\n", text);
+	}
+	funlockfile(stderr);
+}
+
+static bool set_pair(rd_kafka_conf_t *conf, const char *pair, rg_error *error)
+{
+	const char *equals = strchr(pair, '=');
+	char *key = model_text(pair), text[256];
+
+	if (!equals || equals == pair)
+		return model_fail(error, "-X %s: it must be KEY=VALUE", pair);
+	key[equals - pair] = '\0';
+	if (!strcmp(key, "bootstrap.servers") || !strcmp(key, "metadata.broker.list") || !strcmp(key, "group.id"))
+		return model_fail(error, "-X %s: that is for -%c", pair, strcmp(key, "group.id") ? 'b' : 'g');
+	return rd_kafka_conf_set(conf, key, equals + 1, text, sizeof(text)) == RD_KAFKA_CONF_OK ||
+	       model_fail(error, "-X %s: %s", pair, text);
+}
+
+bool plan_live_configure(struct plan_live *from, rg_error *error)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
 	char text[256];
-	bool ok = rd_kafka_conf_set(conf, "bootstrap.servers", from->bootstrap, text, sizeof(text)) == RD_KAFKA_CONF_OK;
+	bool ok = rd_kafka_conf_set(conf, "bootstrap.servers", from->bootstrap, text, sizeof(text)) == RD_KAFKA_CONF_OK ||
+	          model_fail(error, "-b %s: %s", from->bootstrap, text);
 
-	for (int i = 0; ok && i < from->property_count; i++) {
-		const char *equals = strchr(from->properties[i], '=');
-		char key[128];
+	rd_kafka_conf_set(conf, "log.thread.name", "false", NULL, 0);
+	rd_kafka_conf_set_log_cb(conf, write_log);
+	for (int i = 0; ok && i < from->property_count; i++)
+		ok = set_pair(conf, from->properties[i], error);
+	if (ok)
+		from->conf = conf;
+	else
+		rd_kafka_conf_destroy(conf);
+	return ok;
+}
 
-		snprintf(key, sizeof(key), "%.*s", equals ? (int)(equals - from->properties[i]) : 0, from->properties[i]);
-		ok = equals && rd_kafka_conf_set(conf, key, equals + 1, text, sizeof(text)) == RD_KAFKA_CONF_OK;
-		if (!equals)
-			snprintf(text, sizeof(text), "-X %s: it must be KEY=VALUE", from->properties[i]);
-	}
-	rd_kafka_t *rk = ok ? rd_kafka_new(RD_KAFKA_PRODUCER, conf, text, sizeof(text)) : NULL;
+static rd_kafka_t *connect_to(struct plan_live *from, rg_error *error)
+{
+	char text[256];
+	rd_kafka_t *rk = rd_kafka_new(RD_KAFKA_PRODUCER, from->conf, text, sizeof(text));
 
 	if (!rk) {
-		rd_kafka_conf_destroy(conf);
+		rd_kafka_conf_destroy(from->conf);
 		model_fail(error, "%s", text);
 	}
+	from->conf = NULL;
 	return rk;
 }
 
@@ -243,7 +280,7 @@ static bool read_topics(struct model *model, rd_kafka_t *rk, rg_error *error)
 	return true;
 }
 
-bool model_read_live(struct model *model, const struct plan_live *from, const char **ret_protocol, rg_error *error)
+bool model_read_live(struct model *model, struct plan_live *from, const char **ret_protocol, rg_error *error)
 {
 	const struct rd_kafka_group_list *list = NULL;
 	rd_kafka_t *rk = connect_to(from, error);

@@ -53,7 +53,8 @@ bool model_remove_member(struct model *model, const char *id, rg_error *error);
 bool model_set_partitions(struct model *model, const char *name, int32_t partitions, rg_error *error);
 
 /* The model as assignors see a group: sorted, without topics that nobody subscribes to and without partitions that are
- * not there; with the userdata that members would send for this assignor. */
+ * not there; with the userdata that members would send for this assignor. NULL: only to look at who owns what, with
+ * topics that are owned by somebody though nobody subscribes to them any more. */
 const rg_group *model_group(struct model *model, const char *assignor);
 
 /* Members own what a plan for `group`, which was made of this model, gave them. */

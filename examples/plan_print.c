@@ -105,14 +105,21 @@ static int32_t capacity_of(const struct model *model, const char *id)
 	return model->members[m].capacity;
 }
 
+static const char *plural(int32_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void round_print(const struct round *round, const struct model *model, const rg_assignor *assignor)
 {
 	const rg_group *group = round->group;
 	int width = id_width(group);
 
-	printf("%s: %d partitions of %d topics to %d members in %lld us\n%-*s  %-8s %8s %6s  partitions\n", assignor->name,
-	       (int)round->partitions, (int)group->topic_count, (int)group->member_count, (long long)round->elapsed_us, width,
-	       "member", "rack", "capacity", "load");
+	printf("%s: %d partition%s of %d topic%s to %d member%s in %lld us%s\n%-*s  %-8s %8s %6s  partitions\n",
+	       assignor->name, (int)round->partitions, plural(round->partitions), (int)group->topic_count,
+	       plural(group->topic_count), (int)group->member_count, plural(group->member_count),
+	       (long long)round->elapsed_us, group->topic_count ? "" : ", as nobody subscribes to a topic", width, "member",
+	       "rack", "capacity", "load");
 	for (int32_t m = 0; m < group->member_count; m++) {
 		const rg_group_member *member = &group->members[m];
 		int32_t capacity = capacity_of(model, member->member_id);
@@ -131,28 +138,33 @@ void round_print(const struct round *round, const struct model *model, const rg_
 	       (int)round->withheld, (int)round->rack_mismatches);
 }
 
-/* Calls `tell` for each partition that changes hands; from NULL: nobody had it. Topics of both views are ordered by
- * name. */
+/* Calls `tell` for each partition that changes hands; from NULL: nobody had it; to NULL: nobody gets it, because it, or
+ * the last member that wanted its topic, is no more. Topics of both views are ordered by name. */
 static void each_move(const struct round *before, const struct round *after,
                       void (*tell)(void *user, const char *topic, int32_t partition, const char *from, const char *to),
                       void *user)
 {
 	const rg_group *old = before->group, *new = after->group;
 
-	for (int32_t t = 0, o = 0; t < new->topic_count; t++) {
-		while (o < old->topic_count && strcmp(old->topics[o].name, new->topics[t].name) < 0)
-			o++;
-		bool known = o < old->topic_count && !strcmp(old->topics[o].name, new->topics[t].name);
+	for (int32_t o = 0, t = 0; o < old->topic_count || t < new->topic_count;) {
+		int order = o == old->topic_count   ? 1
+		            : t == new->topic_count ? -1
+		                                    : strcmp(old->topics[o].name, new->topics[t].name);
+		const char *topic = order <= 0 ? old->topics[o].name : new->topics[t].name;
+		int32_t had = order <= 0 ? old->topics[o].partition_count : 0;
+		int32_t has = order >= 0 ? new->topics[t].partition_count : 0;
 
-		for (int32_t p = 0; p < new->topics[t].partition_count; p++) {
-			int32_t owner = known && p < old->topics[o].partition_count ? before->owners[o][p] : -1;
-			int32_t now = rg_plan_owner(after->plan, t, p);
+		for (int32_t p = 0; p < had || p < has; p++) {
+			int32_t owner = p < had ? before->owners[o][p] : -1;
+			int32_t now = p < has ? rg_plan_owner(after->plan, t, p) : -1;
 			const char *from = owner < 0 ? NULL : old->members[owner].member_id;
 			const char *to = now < 0 ? NULL : new->members[now].member_id;
 
 			if (from != to && (!from || !to || strcmp(from, to) != 0))
-				tell(user, new->topics[t].name, p, from, to);
+				tell(user, topic, p, from, to);
 		}
+		o += order <= 0;
+		t += order >= 0;
 	}
 }
 

@@ -27,9 +27,8 @@ static void claim(const rg_group *group, int32_t *owner, int32_t *newest, int32_
 	}
 }
 
-void round_look(struct round *round, struct model *model)
+static void look(struct round *round, const rg_group *group)
 {
-	const rg_group *group = model_group(model, "");
 	int32_t **newest = model_alloc((size_t)group->topic_count, sizeof(*newest));
 
 	*round = (struct round){.group = group};
@@ -52,6 +51,11 @@ void round_look(struct round *round, struct model *model)
 		for (int32_t p = 0; p < group->topics[t].partition_count; p++)
 			if (round->owners[t][p] == CONTESTED)
 				round->owners[t][p] = NOBODY;
+}
+
+void round_look(struct round *round, struct model *model)
+{
+	look(round, model_group(model, NULL));
 }
 
 /* Whether a member sits in none of the racks of a partition, as far as both are known. */
@@ -97,8 +101,7 @@ bool round_run(struct round *round, struct model *model, const rg_assignor *assi
 	int64_t start;
 	rg_err err;
 
-	round_look(round, model);
-	round->group = model_group(model, assignor->name);
+	look(round, model_group(model, assignor->name));
 	round->plan = rg_plan_new(round->group);
 	if (!round->plan)
 		return model_fail(error, "out of memory");

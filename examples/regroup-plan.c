@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const char usage[] =
-	"usage: regroup-plan [--assignor NAME] [--rounds] [--table] [WHAT-IF]... [FILE|-]\n"
+	"Usage: regroup-plan [--assignor NAME] [--rounds] [--table] [WHAT-IF]... [FILE|-]\n"
 	"       regroup-plan --live -b BOOTSTRAP -g GROUP [-X KEY=VALUE]... [--assignor NAME] [--rounds] [--table]\n"
 	"                    [WHAT-IF]...\n"
 	"\n"
@@ -36,7 +36,8 @@ enum { ROUNDS_MAX = 8 };
 
 struct what_if {
 	int option;
-	const char *argument;
+	const char *name; /* of the member or the topic */
+	int32_t count;
 };
 
 struct options {
@@ -50,7 +51,7 @@ struct options {
 
 static void refuse(const char *text, const char *argument)
 {
-	fprintf(stderr, "regroup-plan: %s%s\n", text, argument);
+	fprintf(stderr, "regroup-plan: %s%s\nregroup-plan: --help lists the options\n", text, argument);
 	exit(2);
 }
 
@@ -59,6 +60,57 @@ static void set_assignor(struct options *options, const char *name)
 	options->assignor = rg_assignor_builtin(name);
 	if (!options->assignor)
 		refuse("there is no built-in assignor named ", name);
+}
+
+static bool number_of(const char *text, long high, int32_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	long value = strtol(text, &end, 10);
+
+	if (errno || end == text || *end || value < 1 || value > high)
+		return false;
+	*ret = (int32_t)value;
+	return true;
+}
+
+/* Numbers are looked at before any input is; whether the group has such a member or topic can only be seen there. */
+static struct what_if read_what_if(int option, const char *argument)
+{
+	struct what_if what_if = {.option = option, .name = argument};
+	const char *equals = strrchr(argument, '=');
+
+	if (option == 'A' && !number_of(argument, 100000, &what_if.count))
+		refuse("--add-member needs a number from 1 to 100000, not ", argument);
+	if (option == 'R' && !*argument)
+		refuse("--remove-member needs the id of a member", "");
+	if (option == 'P') {
+		if (!equals || equals == argument || !number_of(equals + 1, 100000000, &what_if.count))
+			refuse("--partitions needs TOPIC=N, N from 1 to 100000000, not ", argument);
+		char *name = model_text(argument);
+
+		name[equals - argument] = '\0';
+		what_if.name = name;
+	}
+	return what_if;
+}
+
+/* What is given must make sense together, and to librdkafka. */
+static void check_source(struct options *o)
+{
+	rg_error error;
+
+	if (!o->live && (o->from.bootstrap || o->from.group || o->from.property_count))
+		refuse("-b, -g and -X go with --live", "");
+	if (!o->live)
+		return;
+	if (!o->from.bootstrap || !*o->from.bootstrap || !o->from.group || !*o->from.group)
+		refuse("--live needs -b and -g", "");
+	if (o->file)
+		refuse("--live reads the group itself, not ", o->file);
+	if (!plan_live_configure(&o->from, &error))
+		refuse(error.text, "");
 }
 
 /* Whether what was printed has got out; a sentence if not. */
@@ -102,7 +154,7 @@ static void parse(struct options *o, int argc, char **argv)
 		else if (option == 'X')
 			o->from.properties[o->from.property_count++] = optarg;
 		else if (option == 'A' || option == 'R' || option == 'P')
-			o->what_ifs[o->what_if_count++] = (struct what_if){option, optarg};
+			o->what_ifs[o->what_if_count++] = read_what_if(option, optarg);
 		else if (option == 'v' || option == 'h') {
 			fputs(option == 'h' ? usage : "regroup-plan " REGROUP_VERSION "\n", stdout);
 			exit(is_written() ? EXIT_SUCCESS : EXIT_FAILURE);
@@ -115,48 +167,19 @@ static void parse(struct options *o, int argc, char **argv)
 		o->file = argv[optind++];
 	if (optind < argc)
 		refuse("there can be one file only, not also ", argv[optind]);
-	if (o->live && (!o->from.bootstrap || !o->from.group))
-		refuse("--live needs -b and -g", "");
-	if (o->live && o->file)
-		refuse("--live reads the group itself, not ", o->file);
-	if (!o->live && (o->from.bootstrap || o->from.group || o->from.property_count))
-		refuse("-b, -g and -X go with --live", "");
-}
-
-static bool number_of(const char *text, long high, int32_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	long value = strtol(text, &end, 10);
-
-	if (errno || end == text || *end || value < 1 || value > high)
-		return false;
-	*ret = (int32_t)value;
-	return true;
+	check_source(o);
 }
 
 static bool change(struct model *model, const struct what_if *what_if, rg_error *error)
 {
-	const char *equals = strrchr(what_if->argument, '=');
-	int32_t count;
-
 	if (what_if->option == 'R')
-		return model_remove_member(model, what_if->argument, error);
-	if (what_if->option == 'A' && number_of(what_if->argument, 100000, &count))
-		return model_add_members(model, count, error);
-	if (what_if->option == 'P' && equals && number_of(equals + 1, 100000000, &count)) {
-		char *name = model_text(what_if->argument);
-
-		name[equals - what_if->argument] = '\0';
-		return model_set_partitions(model, name, count, error);
-	}
-	return what_if->option == 'A'
-	           ? model_fail(error, "--add-member %s: it must be a number from 1 to 100000", what_if->argument)
-	           : model_fail(error, "--partitions %s: it must be TOPIC=N, N from 1 to 100000000", what_if->argument);
+		return model_remove_member(model, what_if->name, error);
+	if (what_if->option == 'A')
+		return model_add_members(model, what_if->count, error);
+	return model_set_partitions(model, what_if->name, what_if->count, error);
 }
 
-static bool read_model(const struct options *o, struct model *model, const char **ret_protocol, rg_error *error)
+static bool read_model(struct options *o, struct model *model, const char **ret_protocol, rg_error *error)
 {
 	bool is_stdin = !o->file || !strcmp(o->file, "-"), ok;
 	FILE *file = stdin;
@@ -173,8 +196,11 @@ static bool read_model(const struct options *o, struct model *model, const char 
 	return ok;
 }
 
-static void print(const struct options *o, const struct model *model, const struct round *round, json_t *rounds)
+static void print(const struct options *o, const struct model *model, const struct round *round, int number,
+                  json_t *rounds)
 {
+	if (o->table && o->rounds)
+		printf("round %d\n", number);
 	if (o->table)
 		round_print(round, model, o->assignor);
 	else
@@ -194,7 +220,7 @@ static bool run_rounds(const struct options *o, struct model *model, bool to_the
 		if (!round_run(last, model, o->assignor, error))
 			return false;
 		if (i == 0 || o->rounds)
-			print(o, model, last, rounds);
+			print(o, model, last, i + 1, rounds);
 		if (!to_the_end || !last->withheld)
 			break;
 	}

@@ -6,6 +6,7 @@
 """
 import json
 import os
+import socket
 import subprocess
 import sys
 
@@ -86,14 +87,36 @@ def answers_what_if():
 	equal(answer(TWO_OWNERS, "--add-member", "1", "--remove-member", "new-1")["moves"], [])
 
 
+def tells_what_goes_to_nobody():
+	"""The last one who wanted a topic leaves, partitions cease to be, or are owned by one who wants them no more."""
+	def to_nobody(topic, owner, *partitions):
+		return [{"topic": topic, "partition": p, "from": owner, "to": None} for p in partitions]
+
+	group = {"topics": [{"name": name, "partitions": 2} for name in ("s", "t", "u")],
+		"members": [{"id": "a", "topics": ["t"], "owned": {"t": [0, 1]}}, {"id": "b", "topics": ["u"], "owned": {"u": [0, 1]}}]}
+	equal(answer(group, "--remove-member", "a")["moves"], to_nobody("t", "a", 0, 1))
+	equal(answer(group, "--remove-member", "a", "--remove-member", "b")["moves"],
+		to_nobody("t", "a", 0, 1) + to_nobody("u", "b", 0, 1))
+	out = run(group, "--remove-member", "a", "--table")
+	assert "of 1 topic to 1 member in" in out, out
+	assert "  t 0: a -> nobody\n  t 1: a -> nobody\n" in out and "nothing" not in out, out
+	equal(answer(TWO_OWNERS, "--partitions", "t=2")["moves"],
+		[{"topic": "t", "partition": 1, "from": "m1", "to": "m2"}] + to_nobody("t", "m2", 2, 3))
+	group["members"][0]["topics"] = ["s"]
+	equal(answer(group, "--partitions", "u=3")["moves"], [
+		{"topic": "s", "partition": p, "from": None, "to": "a"} for p in (0, 1)] + to_nobody("t", "a", 0, 1) +
+		[{"topic": "u", "partition": 2, "from": None, "to": "b"}])
+
+
 def prints_a_table():
 	out = run(TWO_OWNERS, "--table", "--add-member", "1")
-	for words in ("cooperative-sticky: 4 partitions of 1 topics to 3 members", "t:2-3", "loads 0 to 2",
+	for words in ("cooperative-sticky: 4 partitions of 1 topic to 3 members", "t:2-3", "loads 0 to 2",
 			"t 1: m1 -> new-1"):
 		assert words in out, out
 	out = run(TWO_OWNERS, "--table", "--rounds", "--add-member", "1")
 	equal([line.split()[:2] for line in out.splitlines() if line.startswith("new-1")], [["new-1", "-"]] * 2)
 	assert "1 moved, 1 withheld for a round" in out and "0 moved, 0 withheld for a round" in out, out
+	equal([line for line in out.splitlines() if line.startswith("round")], ["round 1", "round 2"])
 
 
 def names_the_place(text, place):
@@ -149,15 +172,39 @@ def says_that_output_failed():
 
 
 def refuses_bad_options():
+	live = ["--live", "-b", "127.0.0.1:1", "-g", "g"]
 	for options, words, code in (
 			(["--assignor", "x"], "there is no built-in assignor named x", 2),
 			(["--live", "-b", "x:1"], "--live needs -b and -g", 2), (["-g", "x"], "go with --live", 2),
+			(["--live", "-b", "", "-g", "g"], "--live needs -b and -g", 2),
+			(["--live", "-b", "x:1", "-g", ""], "--live needs -b and -g", 2),
+			([*live, "-X", "foo"], "-X foo: it must be KEY=VALUE", 2), ([*live, "-X", "=x"], "-X =x: it must be KEY=VALUE", 2),
+			([*live, "-X", "foo=bar"], '-X foo=bar: No such configuration property: "foo"', 2),
+			([*live, "-X", "bootstrap.servers=y:1"], "that is for -b", 2), ([*live, "-X", "group.id=h"], "that is for -g", 2),
+			([*live, "-X", "security.protocol=x"], "-X security.protocol=x: ", 2),
+			([*live, "--add-member", "0"], "--add-member needs a number", 2),
 			(["a", "b"], "one file only, not also b", 2), (["--nonsense"], "regroup-plan: unrecognized option", 2),
 			(["/nowhere/at/all"], "/nowhere/at/all: No such file", 1),
-			(["--add-member", "0"], "--add-member 0: it must be a number", 1),
+			(["--add-member", "0"], "--add-member needs a number from 1 to 100000, not 0", 2),
+			(["--remove-member", ""], "--remove-member needs the id", 2),
 			(["--remove-member", "x"], "no member named x", 1), (["--partitions", "x=2"], "no topic named x", 1),
-			(["--partitions", "t"], "it must be TOPIC=N", 1)):
-		assert words in run(TWO_OWNERS, *options, code=code), options
+			(["--partitions", "t"], "--partitions needs TOPIC=N", 2), (["--partitions", "t=x"], "not t=x", 2),
+			(["--partitions", "=3"], "not =3", 2), (["--partitions", "t="], "not t=", 2)):
+		said = run(TWO_OWNERS, *options, code=code)
+		assert words in said and said.endswith("--help lists the options\n") == (code == 2), (options, said)
+		# What makes no sense by itself is told before any input is looked at.
+		if code == 2:
+			equal(run("no JSON", *options, code=2), said)
+
+
+def says_why_brokers_cannot_be_read():
+	"""librdkafka's words come as this program's."""
+	with socket.socket() as held: # bound but not listening
+		held.bind(("127.0.0.1", 0))
+		address = f"127.0.0.1:{held.getsockname()[1]}"
+		said = run("", "--live", "-b", address, "-g", "g", code=1)
+	assert f"group g could not be read from {address}: " in said and "refused" in said, said
+	assert all(line.startswith("regroup-plan: ") for line in said.splitlines()), said
 
 
 def main():
@@ -166,7 +213,7 @@ def main():
 	report = Report()
 	for case in (answers_in_full, withholds_what_must_be_given_up, eager_sticky_sees_what_is_owned, weighs_by_capacity,
 			answers_what_if, prints_a_table, says_that_output_failed,
-			refuses_bad_options):
+			tells_what_goes_to_nobody, refuses_bad_options, says_why_brokers_cannot_be_read):
 		report.case(case.__name__, case)
 	for name, (text, place) in BAD_INPUT.items():
 		report.case("bad input: " + name, names_the_place, text, place)
