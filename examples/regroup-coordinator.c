@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,11 @@
 #endif
 
 static const char usage[] =
-	"usage: regroup-coordinator --topics NAME:PARTITIONS[,...] [--port P] [--brokers N] [--records N]\n"
+	"Usage: regroup-coordinator --topics NAME:PARTITIONS[,...] [--port P] [--brokers N] [--records N]\n"
 	"                           [--initial-delay MS] [--session-min MS] [--events FILE|-]\n"
 	"\n"
 	"Prints \"listening 127.0.0.1:PORT\" for each broker when all is ready; SIGINT and SIGTERM end it.\n"
-	"  --topics LIST        the topics and how many partitions each has\n"
+	"  --topics LIST        the topics and how many partitions each has, 1 to 64\n"
 	"  --port P             of the first broker, the others follow; 0 (the default): free ports\n"
 	"  --brokers N          1 to 16, default 1\n"
 	"  --records N          puts record-0 to record-<N-1> into each topic, spread over its partitions\n"
@@ -30,31 +31,48 @@ static const char usage[] =
 	"  --version            the version of this program\n"
 	"  --help               this text\n";
 
-enum { USAGE = 2 };
+enum { USAGE = 2, PORT_MAX = 65535 };
 
-static int fail(const rg_error *error)
+__attribute__((format(printf, 1, 2))) static _Noreturn void refuse(const char *format, ...)
 {
-	fprintf(stderr, "regroup-coordinator: %s\n", error->text);
-	return error->code == RG_ERR_INVALID ? USAGE : EXIT_FAILURE;
-}
+	va_list args;
 
-static _Noreturn void refuse(const char *format, const char *word)
-{
 	fputs("regroup-coordinator: ", stderr);
-	fprintf(stderr, format, word);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
 	fputs("\nregroup-coordinator: --help lists the options\n", stderr);
 	exit(USAGE);
 }
 
-static long number(const char *option, const char *text, long max)
+static int fail(const rg_error *error)
+{
+	if (error->code == RG_ERR_INVALID)
+		refuse("%s", error->text);
+	fprintf(stderr, "regroup-coordinator: %s\n", error->text);
+	return EXIT_FAILURE;
+}
+
+static long number(const char *option, const char *text, long min, long max)
 {
 	char *end;
 	long value = strtol(text, &end, 10);
 
-	if (end != text && !*end && value >= 0 && value <= max)
-		return value;
-	fprintf(stderr, "regroup-coordinator: --%s %s: it must be a number from 0 to %ld\n", option, text, max);
-	exit(USAGE);
+	if (end == text || *end || value < min || value > max)
+		refuse("--%s %s: it must be a number from %ld to %ld", option, text, min, max);
+	return value;
+}
+
+/* What stands in the list is for the kit to judge, but that a name is there once. */
+static void check_topics(const char *topics)
+{
+	for (const char *a = topics; *a; a += strcspn(a, ","), a += *a == ',') {
+		size_t len = strcspn(a, ":,");
+
+		for (const char *b = topics; b < a; b += strcspn(b, ",") + 1)
+			if (strcspn(b, ":,") == len && !strncmp(a, b, len))
+				refuse("--topics %s: topic %.*s is there twice", topics, (int)len, a);
+	}
 }
 
 /* Ends after --help or --version. */
@@ -124,15 +142,15 @@ static void parse(int argc, char **argv, rg_testkit_conf *conf, struct events *e
 		if (option == 't')
 			conf->topics = optarg;
 		else if (option == 'p')
-			conf->port = (int32_t)number(name, optarg, 65535);
+			conf->port = (int32_t)number(name, optarg, 0, PORT_MAX);
 		else if (option == 'b')
-			conf->broker_count = (int32_t)number(name, optarg, 16);
+			conf->broker_count = (int32_t)number(name, optarg, 1, 16);
 		else if (option == 'r')
-			*ret_records = number(name, optarg, 100000000);
+			*ret_records = number(name, optarg, 0, 100000000);
 		else if (option == 'd')
-			conf->group_initial_rebalance_delay_ms = (int32_t)number(name, optarg, 3600000);
+			conf->group_initial_rebalance_delay_ms = (int32_t)number(name, optarg, 0, 3600000);
 		else if (option == 's')
-			conf->group_min_session_timeout_ms = (int32_t)number(name, optarg, 1800000);
+			conf->group_min_session_timeout_ms = (int32_t)number(name, optarg, 1, 1800000);
 		else if (option == 'e')
 			open_events(events, optarg, conf);
 		else if (option == 'v' || option == 'h') {
@@ -147,6 +165,10 @@ static void parse(int argc, char **argv, rg_testkit_conf *conf, struct events *e
 		refuse("\"%s\" belongs to no option", argv[optind]);
 	if (!conf->topics)
 		refuse("missing: %s", "--topics NAME:PARTITIONS");
+	check_topics(conf->topics);
+	if (conf->port + conf->broker_count - 1 > PORT_MAX)
+		refuse("--port %d: that of broker %d would be %d, and the highest there is is %d", (int)conf->port,
+		       (int)conf->broker_count, (int)(conf->port + conf->broker_count - 1), (int)PORT_MAX);
 }
 
 /* Topics as in the list, one after the other. */
