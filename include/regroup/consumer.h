@@ -110,9 +110,10 @@ RG_API int rg_consumer_failed(const rg_consumer *consumer);
 
 /** Commits and waits up to `timeout_ms`. `offsets` NULL: the position of every owned partition; else the partitions
  * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK; RG_ERR_NOT_OWNED:
- * a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_STATE;
- * RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number: 27 while the group rebalances (the assignment is not lost by it),
- * 22 and 25 when the member was thrown out, and others. */
+ * a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT and RG_ERR_WOKEN: what was sent may still be
+ * done, and the next commit waits for its answer; RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number: 27
+ * while the group rebalances (the assignment is not lost by it), 22 and 25 when the member was thrown out, and
+ * others. */
 RG_API rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
                                  rg_error *error);
 

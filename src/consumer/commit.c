@@ -98,6 +98,7 @@ static void finish(rg_consumer *consumer, struct rg__commit *commit)
 	committer->failures = 0;
 	committer->pausing = false;
 	rg__timer_clear(committer->timer);
+	rg__timer_clear(committer->deadline);
 	pthread_mutex_lock(&consumer->thread.lock);
 	commit->finished = true; /* from here on it is the application's */
 	pthread_cond_broadcast(&consumer->thread.told);
@@ -267,6 +268,11 @@ static void answered(void *user, const struct rg__response *response)
 	rg_err err = response->error.code;
 
 	committer->request = 0;
+	if (committer->orphaned) {
+		committer->orphaned = false;
+		go_on(consumer);
+		return;
+	}
 	rg__member_count_commit(consumer->member, committer->sent_us);
 	if (!err)
 		err = file_answer(commit, response->body);
@@ -307,23 +313,34 @@ static bool still_valid(rg_consumer *consumer, struct rg__commit *commit)
 	return false;
 }
 
+static const void *prepare(void *user, int16_t version)
+{
+	struct rg__committer *committer = &((rg_consumer *)user)->committer;
+
+	(void)version;
+	if (committer->orphaned)
+		return NULL; /* it was sent once, and is not sent again over another connection */
+	committer->sent = true;
+	return committer->body;
+}
+
 static void start(rg_consumer *consumer)
 {
 	struct rg__committer *committer = &consumer->committer;
 	struct rg__commit *commit = committer->first;
-	int64_t left_us = commit->ends_at - rg__mono_us();
-	struct rg__call call = {.api_key = RG__API_OFFSET_COMMIT, .done = answered, .user = consumer};
+	/* Not the commit's own time, which may be short: a request that is late ends the connection, and with it the
+	 * heartbeats, although the broker may be merely slow. */
+	struct rg__call call = {
+		.api_key = RG__API_OFFSET_COMMIT, .prepare = prepare, .timeout_ms = -1, .done = answered, .user = consumer};
 	rg_error error = {0};
 
 	if (!still_valid(consumer, commit))
 		return;
-	call.body = build(consumer, commit);
-	call.timeout_ms = left_us > 0 ? (left_us + 999) / 1000 : 0;
-	if (call.timeout_ms > consumer->conf->settings.request_timeout_ms)
-		call.timeout_ms = consumer->conf->settings.request_timeout_ms;
+	committer->body = build(consumer, commit);
+	committer->sent = false;
 	committer->epoch = rg__member_epoch(consumer->member);
 	committer->sent_us = rg__now_us(rg__member_io(consumer->member));
-	if (!call.body)
+	if (!committer->body)
 		rg__fail(&error, RG_ERR_MEMORY, "commit: out of memory");
 	else if (rg__member_request(consumer->member, &call, &committer->request))
 		rg__fail(&error, RG_ERR_MEMORY, "commit: the request could not be queued");
@@ -331,6 +348,13 @@ static void start(rg_consumer *consumer)
 		again_later(consumer, &error);
 	else
 		trace(consumer, "commit_sent", commit, RG_OK);
+}
+
+static int64_t left_us(const struct rg__commit *commit)
+{
+	int64_t left = commit->ends_at - rg__mono_us();
+
+	return left > 0 ? left : 0;
 }
 
 /* As many as end at once, one after the other and not inside each other: there may be thousands (KAFKA-6366). */
@@ -344,6 +368,9 @@ static void go_on(rg_consumer *consumer)
 	while (committer->first && !committer->request && !committer->pausing)
 		start(consumer);
 	committer->going_on = false;
+	if (committer->first)
+		rg__timer_set(committer->deadline, rg__now_us(rg__member_io(consumer->member)) +
+		                                           left_us(committer->first));
 }
 
 static void retry(void *user)
@@ -352,6 +379,33 @@ static void retry(void *user)
 
 	consumer->committer.pausing = false;
 	go_on(consumer);
+}
+
+/* What was sent stays with the connection, and nobody minds its answer: what the group has is then not known, and the
+ * next commit of positions sends them again. It waits for that answer, so that it does not overtake, and a broker that
+ * is slower than the callers have time is not buried in requests, with the heartbeats behind them. */
+static void give_up_first(rg_consumer *consumer, const rg_error *error)
+{
+	struct rg__committer *committer = &consumer->committer;
+
+	if (committer->request && committer->sent) {
+		committer->orphaned = true; /* or has been */
+	} else if (committer->request) {
+		rg__member_cancel(consumer->member, committer->request);
+		committer->request = 0;
+	}
+	finish_with(consumer, committer->first, error);
+}
+
+static void too_late(void *user)
+{
+	rg_consumer *consumer = user;
+	rg_error late;
+
+	if (!consumer->committer.first)
+		return;
+	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
+	give_up_first(consumer, &late);
 }
 
 static void cancel(rg_consumer *consumer, void *arg)
@@ -369,10 +423,7 @@ static void cancel(rg_consumer *consumer, void *arg)
 	else
 		rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
 	if (!before) {
-		if (committer->request)
-			rg__member_cancel(consumer->member, committer->request);
-		committer->request = 0;
-		finish_with(consumer, commit, &late);
+		give_up_first(consumer, &late);
 		return;
 	}
 	before->next = commit->next;
@@ -395,7 +446,8 @@ bool rg__committer_init(rg_consumer *consumer)
 
 	committer->random.state = (uint64_t)rg__mono_us();
 	committer->timer = rg__timer_new(rg__member_io(consumer->member), retry, consumer);
-	return committer->timer != NULL;
+	committer->deadline = rg__timer_new(rg__member_io(consumer->member), too_late, consumer);
+	return committer->timer && committer->deadline;
 }
 
 void rg__committer_end(rg_consumer *consumer)
@@ -406,5 +458,6 @@ void rg__committer_end(rg_consumer *consumer)
 		rg__member_cancel(consumer->member, committer->request);
 	committer->request = 0;
 	rg__timer_free(committer->timer);
-	committer->timer = NULL;
+	rg__timer_free(committer->deadline);
+	committer->timer = committer->deadline = NULL;
 }

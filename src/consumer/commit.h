@@ -40,9 +40,13 @@ struct rg__committer {
 	struct rg__commit *first; /* under way */
 	struct rg__commit *last;  /* when there is a first */
 	struct rg__timer *timer;  /* between attempts */
+	struct rg__timer *deadline; /* of the first */
 	bool pausing;             /* the timer runs */
 	bool going_on;
 	rg__request_id request;
+	const void *body; /* of it, while its commit is the first */
+	bool sent;        /* it has been, at least once */
+	bool orphaned;    /* its commit has ended before the answer came */
 	uint32_t epoch; /* of the membership, when it was sent */
 	unsigned failures;
 	int64_t sent_us;

@@ -97,7 +97,7 @@ void rg__trouble_after(rg_member *member, const struct rg__event *event)
 	                                         .error = &member->cause,
 	                                         .remedy = remedy(request, reaction),
 	                                         .cause = (uint32_t)err,
-	                                         /* Who sends a commit sets its time, which may be short. */
+	                                         /* Also that the coordinator was not found in time, which is told already. */
 	                                         .at_once = err == RG_ERR_TIMED_OUT && !is_of_offsets(request)});
 }
 

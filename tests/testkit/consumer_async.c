@@ -130,6 +130,31 @@ START_TEST(waiting_for_the_others_is_bounded)
 }
 END_TEST
 
+/* Nobody waits for it, and yet it has its time and no more; the connection, which has the heartbeats on it, stays. */
+START_TEST(one_without_an_answer_ends_when_its_time_is_up)
+{
+	rg_error error = {0};
+	int64_t began, look_ups;
+	int hold;
+
+	crew_open(&a, "a", crew_conf("default.api.timeout.ms", "300", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	look_ups = rg_testkit_request_count(kit, 10);
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	began = now_ms();
+	OK(commit_async(&a, 0, 1, &error));
+	crew_until(told[0], &a);
+	ck_assert_int_ge(now_ms() - began, 295);
+	ck_assert_int_lt(now_ms() - began, 5000);
+	ck_assert_int_eq(atoi(told + strlen("1:")), RG_ERR_TIMED_OUT);
+	OK(rg_testkit_release(kit, hold, &error));
+	OK(commit_async(&a, 0, 2, &error));
+	crew_until(strstr(told, "2:0"), &a);
+	ck_assert_int_eq(rg_testkit_request_count(kit, 10), look_ups);
+}
+END_TEST
+
 /* What was returned and processed, without a list; with nothing processed there is nothing to send, and the callback
  * comes all the same, in its turn. */
 START_TEST(positions_are_committed)
@@ -340,6 +365,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, commits_do_not_overtake_each_other);
 	tcase_add_test(tcase, a_commit_that_waits_comes_after_the_others);
 	tcase_add_test(tcase, waiting_for_the_others_is_bounded);
+	tcase_add_test(tcase, one_without_an_answer_ends_when_its_time_is_up);
 	tcase_add_test(tcase, positions_are_committed);
 	tcase_add_test(tcase, each_partition_has_its_result);
 	tcase_add_test(tcase, callbacks_may_commit);

@@ -556,6 +556,35 @@ START_TEST(a_commit_ends_when_its_time_is_up)
 }
 END_TEST
 
+/* A caller's time may be shorter than a healthy broker's answer takes. The heartbeats go over the same connection: were it
+ * given up each time, the partitions would be lost, too. */
+START_TEST(commits_that_are_too_late_leave_the_connection)
+{
+	rg_error error = {0};
+	int64_t look_ups;
+
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 2, &a);
+	look_ups = rg_testkit_request_count(kit, 10);
+	OK(rg_testkit_set_latency(kit, rg_testkit_coordinator(kit, "g"), 250, &error));
+	/* In all longer than session.timeout.ms. */
+	for (int i = 1; i <= 20; i++) {
+		rd_kafka_topic_partition_list_t *list = one("t", 0, i);
+
+		ck_assert_int_eq(rg_consumer_commit(a.consumer, list, i % 2 * 200, &error), RG_ERR_TIMED_OUT);
+		rd_kafka_topic_partition_list_destroy(list);
+		crew_poll_for(100, (struct actor *[]){&a, NULL});
+	}
+	/* It does not overtake those before it, the answers to which nobody waits for. */
+	ck_assert_int_eq(commit_one(&a, "t", 0, 20, &error), RG_OK);
+	OK(rg_testkit_set_latency(kit, rg_testkit_coordinator(kit, "g"), 0, &error));
+	ck_assert_int_eq(rg_testkit_request_count(kit, 10), look_ups);
+	ck_assert(!seen(&a, "lost"));
+	ck_assert_str_eq(a.errors, "");
+	ck_assert_int_eq(committed(0), 20);
+}
+END_TEST
+
 /* The metadata stored for t [0], asked by hand: librdkafka before 2.6.1 reads behind its end. */
 static struct rg__bytes stored_metadata(struct client *client)
 {
@@ -621,6 +650,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, only_what_is_kept_goes_on);
 	tcase_add_test(tcase, a_commit_of_an_older_generation_is_not_sent);
 	tcase_add_test(tcase, a_commit_ends_when_its_time_is_up);
+	tcase_add_test(tcase, commits_that_are_too_late_leave_the_connection);
 	tcase_add_test(tcase, metadata_is_stored_byte_by_byte);
 }
 
