@@ -9,6 +9,7 @@
 #   CC, CXX         the compilers (likewise)
 #   WERROR          1: a compiler warning fails the build (likewise)
 #   REQUIRE_BROKER  1: a broker suite that cannot run is a failure
+#   ONLY_BUILD      1: nothing is run
 #
 # Exit code: 0 all passed, 1 a failure, 2 packages are missing and we may not install them.
 set -eu
@@ -52,15 +53,16 @@ ninja -C "$BUILD_DIR" >"$BUILD_DIR/ninja.log" 2>&1 || {
 }
 warnings=$(grep -c 'warning:' "$BUILD_DIR/ninja.log" || :)
 test "$warnings" -eq 0 || grep 'warning:' "$BUILD_DIR/ninja.log"
+test "${ONLY_BUILD:-0}" != 1 || exit 0
 
 # For sanitizers, and without effect elsewhere. Check must not fork under them: a leak or race in a child would be told twice
 # or not at all, and TSan knows no fork of a threaded process.
-wrapper='' slower=1
+wrapper='' slower=1 at_once=$(($(nproc) * 3)) # most of them wait most of the time
 case $(meson introspect "$BUILD_DIR" --buildoptions |
 	python3 -c 'import json, sys; print(*(o["value"] for o in json.load(sys.stdin) if o["name"] == "b_sanitize"))') in
 *thread*)
 	export CK_FORK=no
-	slower=10
+	slower=10 at_once=$(($(nproc) * 2))
 	# librdkafka's threads would be unknown to it.
 	wrapper="env LD_PRELOAD=$(cd "$BUILD_DIR" && pwd)/tests/lib/libc11-threads.so"
 	# Its shadow memory does not fit every layout that randomization may choose.
@@ -68,7 +70,7 @@ case $(meson introspect "$BUILD_DIR" --buildoptions |
 	;;
 *address*)
 	export CK_FORK=no
-	slower=5
+	slower=5 at_once=$(($(nproc) * 2))
 	;;
 esac
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1}"
@@ -105,7 +107,7 @@ for suite in $SUITES; do
 done
 test -z "$empty" || echo "No tests in:$empty"
 # shellcheck disable=SC2086
-test -z "$plain" || run_suites regroup-plain $(($(nproc) * 2)) $plain # most of them wait most of the time
+test -z "$plain" || run_suites regroup-plain $at_once $plain
 
 skipped_broker=0
 failed_broker=0

@@ -8,6 +8,7 @@
 #
 #   BUILD_DIR   where to build (default: build-fuzz/ beside the sources); what a fuzzer finds and learns stays in its fuzz/
 #   CC          the compiler (default: clang)
+#   ONLY_BUILD  1: nothing is run
 #
 # Exit code: 0 nothing was found, 1 something was or did not work.
 set -eu
@@ -30,6 +31,7 @@ for target in $targets; do
 done
 # shellcheck disable=SC2086 # words on purpose, here and below
 ninja -C "$BUILD_DIR" $programs >"$BUILD_DIR/ninja.log" 2>&1 || { tail -n 50 "$BUILD_DIR/ninja.log"; exit 1; }
+test "${ONLY_BUILD:-0}" != 1 || exit 0
 
 export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:detect_stack_use_after_return=1:strict_string_checks=1}"
 export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}"
