@@ -15,7 +15,7 @@ int main(void)
 	rg_error error;
 
 	if (rg_conf_set(conf, "bootstrap.servers", "localhost:9092", &error) || rg_conf_set(conf, "group.id", "g", &error) ||
-	    rg_consumer_new(&consumer, conf, &error) ||
+	    rg_conf_set(conf, "auto.offset.reset", "earliest", &error) || rg_consumer_new(&consumer, conf, &error) ||
 	    rg_consumer_subscribe(consumer, (const char *[]){"topic"}, 1, &listener, stderr, &error))
 		return fprintf(stderr, "%s\n", error.text), 1;
 	while (!rg_consumer_failed(consumer)) { /* what goes wrong on the way is in the log, on stderr */

@@ -28,7 +28,8 @@ static const char help[] =
 	"  --version             the versions of this program and of librdkafka\n"
 	"  --help                this text\n"
 	"\n"
-	"SIGINT and SIGTERM commit and leave the group. Exit code: 0, 1 after a fatal error, 2 for bad usage.\n";
+	"SIGINT and SIGTERM commit and leave the group; with group.instance.id the seat is kept.\n"
+	"Exit code: 0, 1 after a fatal error or when something could not be written, 2 for bad usage.\n";
 
 /* --- Are we at the end? ------------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,8 @@ static const char help[] =
 	"  --version             the versions of this program and of librdkafka\n"
 	"  --help                this text\n"
 	"\n"
-	"SIGINT and SIGTERM leave the group. Exit code: 0, 1 after a fatal error, 2 for bad usage.\n";
+	"SIGINT and SIGTERM leave the group; with group.instance.id the seat is kept.\n"
+	"Exit code: 0, 1 after a fatal error or when something could not be written, 2 for bad usage.\n";
 
 /* From their ends nothing has to be fetched, and no committed offset is asked for. */
 static void start_at_the_end(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, void *user)

@@ -69,9 +69,9 @@ typedef struct rg_group {
 /** The answer, filled by `assign` through the functions below. Every member is in it from the start, with nothing. */
 typedef struct rg_plan rg_plan;
 
-/** Gives a partition to a member. RG_OK, or RG_ERR_INVALID: an index is out of range; nothing given.
- * That each partition is given once and only to members that subscribe to its topic is checked after `assign`
- * returned. */
+/** Gives a partition to a member. RG_OK, or RG_ERR_INVALID: an index is out of range; nothing given, and the plan as a
+ * whole is a bad one from then on. That each partition is given once and only to members that subscribe to its topic is
+ * checked after `assign` returned. */
 RG_API rg_err rg_plan_give(rg_plan *plan, int32_t member, int32_t topic, int32_t partition);
 
 /** Gives `count` partitions first, first+1, … of one topic: as rg_plan_give() for each, and cheaper. */
