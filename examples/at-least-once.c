@@ -106,6 +106,8 @@ static void print_commits(const char *name, double value, void *user)
 		fprintf(stderr, "%s %g\n", name, value);
 }
 
+static const char usage[] = "Usage: at-least-once BOOTSTRAP GROUP TOPIC|^PATTERN";
+
 int main(int argc, char **argv)
 {
 	rg_listener listener = {.size = sizeof(listener), .on_revoked = on_revoked, .on_lost = on_lost};
@@ -115,8 +117,10 @@ int main(int argc, char **argv)
 	rg_error error;
 	rg_err err;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return puts(usage) < 0 || fflush(stdout);
 	if (argc != 4)
-		return fprintf(stderr, "Usage: at-least-once BOOTSTRAP GROUP TOPIC|^PATTERN\n"), 2;
+		return fprintf(stderr, "%s\n", usage), 2;
 	block_signals();
 	conf = rg_conf_new();
 	err = rg_conf_set(conf, "bootstrap.servers", argv[1], &error) || rg_conf_set(conf, "group.id", argv[2], &error) ||

@@ -79,12 +79,19 @@ static _Noreturn void end_printed(const struct app *app)
 
 /* --- Options ------------------------------------------------------------------------------------------------------ */
 
+/* Ends after a sentence about the command line. */
+static _Noreturn void end_misused(const struct app *app)
+{
+	app_say(app, "--help lists the options");
+	exit(USAGE);
+}
+
 static _Noreturn void refuse(const struct app *app, const char *format, const char *word)
 {
 	fprintf(stderr, "%s: ", app->name);
 	fprintf(stderr, format, word);
-	fprintf(stderr, "\n%s: --help lists the options\n", app->name);
-	exit(USAGE);
+	fputc('\n', stderr);
+	end_misused(app);
 }
 
 static long long number(const struct app *app, const char *option, const char *text, long long min, long long max)
@@ -96,9 +103,37 @@ static long long number(const struct app *app, const char *option, const char *t
 	value = strtoll(text, &end, 10);
 	if (end == text || *end || errno || value < min || value > max) {
 		app_say(app, "%s: \"%s\" is not accepted: a whole number from %lld to %lld", option, text, min, max);
-		exit(USAGE);
+		end_misused(app);
 	}
 	return value;
+}
+
+/* Properties with an option of their own, and whether that was given, or -X. */
+static struct {
+	const char *name;
+	char letter;
+	bool by_letter, by_pair;
+} own_options[] = {
+	{.name = "bootstrap.servers", .letter = 'b'},
+	{.name = "group.id", .letter = 'g'},
+	{.name = "partition.assignment.strategy", .letter = 'a'},
+};
+
+/* One of two that contradict each other would have no effect. */
+static void check_said_once(const struct app *app, const char *name, bool by_letter)
+{
+	for (size_t i = 0; i < sizeof(own_options) / sizeof(own_options[0]); i++) {
+		if (strcmp(own_options[i].name, name) != 0)
+			continue;
+		if (by_letter)
+			own_options[i].by_letter = true;
+		else
+			own_options[i].by_pair = true;
+		if (own_options[i].by_letter && own_options[i].by_pair) {
+			app_say(app, "-%c and -X %s are the same: give one of them", own_options[i].letter, name);
+			end_misused(app);
+		}
+	}
 }
 
 static void set(const struct app *app, const char *name, const char *value)
@@ -109,6 +144,12 @@ static void set(const struct app *app, const char *name, const char *value)
 		refuse(app, "%s", error.text);
 }
 
+static void set_own(const struct app *app, const char *name, const char *value)
+{
+	check_said_once(app, name, true);
+	set(app, name, value);
+}
+
 static void set_pair(const struct app *app, char *pair)
 {
 	char *equals = strchr(pair, '=');
@@ -116,15 +157,21 @@ static void set_pair(const struct app *app, char *pair)
 	if (!equals)
 		refuse(app, "-X %s: key=value is needed", pair);
 	*equals = '\0';
+	check_said_once(app, pair, false);
 	set(app, pair, equals + 1);
 	*equals = '=';
 }
 
 static void read_topics(struct app *app, char *list)
 {
-	for (char *topic = strtok(list, ","); topic; topic = strtok(NULL, ",")) {
+	for (char *topic = list, *rest; topic; topic = rest) {
 		const char **grown = realloc(app->topics, (app->topic_count + 1) * sizeof(*grown));
 
+		rest = strchr(topic, ',');
+		if (rest)
+			*rest++ = '\0';
+		if (!*topic)
+			refuse(app, "%s", "-t: there is a topic without a name");
 		if (!grown)
 			refuse(app, "%s", "out of memory");
 		app->topics = grown;
@@ -159,16 +206,16 @@ static void take_option(struct app *app, int option, char *value)
 {
 	switch (option) {
 	case 'b':
-		set(app, "bootstrap.servers", value);
+		set_own(app, "bootstrap.servers", value);
 		break;
 	case 'g':
-		set(app, "group.id", value);
+		set_own(app, "group.id", value);
 		break;
 	case 't':
 		read_topics(app, value);
 		break;
 	case 'a':
-		set(app, "partition.assignment.strategy", value);
+		set_own(app, "partition.assignment.strategy", value);
 		break;
 	case 'X':
 		set_pair(app, value);
@@ -199,13 +246,13 @@ static void take_option(struct app *app, int option, char *value)
 	case VERSION:
 		printf("%s %s, librdkafka %s\n", app->name, REGROUP_VERSION, rd_kafka_version_str());
 		end_printed(app);
+	case 'h':
 	case HELP:
 		fputs(app->help, stdout);
 		end_printed(app);
 	default:
 		/* getopt has said which option it is about. */
-		fprintf(stderr, "%s: --help lists the options\n", app->name);
-		exit(USAGE);
+		end_misused(app);
 	}
 }
 
@@ -233,7 +280,7 @@ static void check_needed(const struct app *app)
 
 void app_options(struct app *app, int argc, char **argv)
 {
-	const char *letters = app->prints_records ? "b:g:t:a:X:f:c:e" : "b:g:t:a:X:";
+	const char *letters = app->prints_records ? "b:g:t:a:X:hf:c:e" : "b:g:t:a:X:h";
 	int option;
 
 	app->conf = rg_conf_new();
@@ -285,7 +332,9 @@ static void write_log(void *user, int level, const char *facility, const char *l
 static _Noreturn void give_up(const struct app *app, const rg_error *error)
 {
 	app_say(app, "%s", error->text);
-	exit(error->code == RG_ERR_INVALID ? USAGE : 1);
+	if (error->code == RG_ERR_INVALID)
+		end_misused(app);
+	exit(1);
 }
 
 void app_start(struct app *app)

@@ -158,6 +158,8 @@ static void consume(rg_consumer *consumer)
 	}
 }
 
+static const char usage[] = "Usage: custom-assignor -b BOOTSTRAP -g GROUP -t TOPIC [-C CAPACITY]";
+
 int main(int argc, char **argv)
 {
 	uint32_t capacity = 1;
@@ -175,6 +177,8 @@ int main(int argc, char **argv)
 	rg_error error;
 	int option, failed;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return rg_conf_free(conf), puts(usage) < 0 || fflush(stdout);
 	must(conf ? rg_conf_add_assignor(conf, &by_capacity, &capacity, &error) : RG_ERR_MEMORY, &error);
 	must(rg_conf_set(conf, "partition.assignment.strategy", "capacity", &error), &error);
 	while ((option = getopt(argc, argv, "b:g:t:C:")) != -1) {
@@ -190,7 +194,7 @@ int main(int argc, char **argv)
 			topic = NULL, optind = argc;
 	}
 	if (!topic) {
-		fputs("Usage: custom-assignor -b BOOTSTRAP -g GROUP -t TOPIC [-C CAPACITY]\n", stderr);
+		fprintf(stderr, "%s\n", usage);
 		rg_conf_free(conf);
 		return 2;
 	}

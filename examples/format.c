@@ -21,10 +21,10 @@ static struct token escape(const char **at)
 		++*at;
 		return (struct token){CHARACTER, values[found - names]};
 	}
-	if (**at == 'x' && isxdigit((unsigned char)(*at)[1])) {
-		char digits[3] = {(*at)[1], isxdigit((unsigned char)(*at)[2]) ? (*at)[2] : '\0', '\0'};
+	if (**at == 'x' && isxdigit((unsigned char)(*at)[1]) && isxdigit((unsigned char)(*at)[2])) {
+		char digits[3] = {(*at)[1], (*at)[2], '\0'};
 
-		*at += 1 + strlen(digits);
+		*at += 3;
 		return (struct token){CHARACTER, (char)strtol(digits, NULL, 16)};
 	}
 	return (struct token){FAULT, 0};

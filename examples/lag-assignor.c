@@ -214,6 +214,9 @@ static void consume(rg_consumer *consumer, long work_ms)
 	}
 }
 
+static const char usage[] =
+	"Usage: lag-assignor -b BOOTSTRAP -g GROUP -t TOPIC [-w MS_PER_RECORD] [-X KEY=VALUE]...";
+
 int main(int argc, char **argv)
 {
 	rg_consumer *consumer = NULL; /* not there yet when the assignor is registered, but when it runs */
@@ -232,6 +235,8 @@ int main(int argc, char **argv)
 	char *value;
 	int option, failed;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return rg_conf_free(conf), puts(usage) < 0 || fflush(stdout);
 	must(conf ? rg_conf_add_assignor(conf, &by_lag, &consumer, &error) : RG_ERR_MEMORY, &error);
 	set(conf, "partition.assignment.strategy", "lag");
 	set(conf, "auto.offset.reset", "earliest");
@@ -250,7 +255,7 @@ int main(int argc, char **argv)
 			topic = NULL, optind = argc;
 	}
 	if (!topic) {
-		fputs("Usage: lag-assignor -b BOOTSTRAP -g GROUP -t TOPIC [-w MS_PER_RECORD] [-X KEY=VALUE]...\n", stderr);
+		fprintf(stderr, "%s\n", usage);
 		rg_conf_free(conf);
 		return 2;
 	}

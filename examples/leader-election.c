@@ -112,6 +112,8 @@ static void must(rg_err err, const rg_error *error)
 	exit(err == RG_ERR_INVALID ? 2 : 1);
 }
 
+static const char usage[] = "Usage: leader-election -b BOOTSTRAP -g GROUP -n NAME [-s SESSION_MS]";
+
 int main(int argc, char **argv)
 {
 	struct election election = {.name = NULL};
@@ -120,6 +122,8 @@ int main(int argc, char **argv)
 	rg_error error;
 	int option;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return puts(usage) < 0 || fflush(stdout);
 	conf = rg_conf_new();
 	must(conf ? RG_OK : RG_ERR_MEMORY, &(rg_error){.text = "out of memory"});
 	while ((option = getopt(argc, argv, "b:g:n:s:")) != -1) {
@@ -132,7 +136,7 @@ int main(int argc, char **argv)
 			election.name = NULL, optind = argc;
 	}
 	if (!election.name || !election.name[0]) {
-		fputs("Usage: leader-election -b BOOTSTRAP -g GROUP -n NAME [-s SESSION_MS]\n", stderr);
+		fprintf(stderr, "%s\n", usage);
 		rg_conf_free(conf);
 		return 2;
 	}

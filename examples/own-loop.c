@@ -178,6 +178,8 @@ static void must(rg_err err, const rg_error *error)
 	exit(err == RG_ERR_INVALID ? 2 : 1);
 }
 
+static const char usage[] = "Usage: own-loop -b BOOTSTRAP -g GROUP [-n SHARDS]";
+
 static void read_options(struct shards *shards, rg_conf *conf, int argc, char **argv)
 {
 	rg_error error;
@@ -195,7 +197,7 @@ static void read_options(struct shards *shards, rg_conf *conf, int argc, char **
 	}
 	if (shards->count)
 		return;
-	fputs("Usage: own-loop -b BOOTSTRAP -g GROUP [-n SHARDS]\n", stderr);
+	fprintf(stderr, "%s\n", usage);
 	exit(2);
 }
 
@@ -206,6 +208,8 @@ int main(int argc, char **argv)
 	static rg_conf *conf; /* must() may end the program at any point */
 	rg_error error;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return puts(usage) < 0 || fflush(stdout);
 	conf = rg_conf_new();
 	must(conf ? RG_OK : RG_ERR_MEMORY, &(rg_error){.text = "out of memory"});
 	read_options(&shards, conf, argc, argv);

@@ -233,6 +233,9 @@ static void set_pair(struct app *app, char *pair)
 		set(app->conf, pair, value);
 }
 
+static const char usage[] =
+	"Usage: transactions -b BOOTSTRAP -g GROUP -i FROM -o TO -T TRANSACTIONAL_ID [-X KEY=VALUE]… [-d MS]";
+
 static void read_options(struct app *app, int argc, char **argv)
 {
 	const char *id = NULL;
@@ -260,7 +263,7 @@ static void read_options(struct app *app, int argc, char **argv)
 	}
 	if (id && app->from && app->to)
 		return;
-	fputs("Usage: transactions -b BOOTSTRAP -g GROUP -i FROM -o TO -T TRANSACTIONAL_ID [-X KEY=VALUE]… [-d MS]\n", stderr);
+	fprintf(stderr, "%s\n", usage);
 	exit(2);
 }
 
@@ -269,6 +272,8 @@ int main(int argc, char **argv)
 	static struct app app; /* fail() may end the program at any point */
 	int failed;
 
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return puts(usage) < 0 || fflush(stdout);
 	app.conf = rg_conf_new();
 	app.producer_conf = rd_kafka_conf_new();
 	if (!app.conf)

@@ -403,6 +403,13 @@ def refused():
 			("regroup-consume", [*usual, "-f", "%q"], "%q\"; there are %t %p %o %T %k %K %s %S %R %h %% "),
 			("regroup-consume", [*usual, "-f", "\\q"], "\\q"),
 			("regroup-consume", [*usual, "-f", "50%"], "%"),
+			("regroup-consume", [*usual, "-f", "\\x4"], "a format has no \"\\x4\""),
+			("regroup-consume", [*usual, "-f", "\\x4g"], "a format has no \"\\x4g\""),
+			("regroup-consume", [*usual, "-t", "u,"], "-t: there is a topic without a name"),
+			("regroup-member", [*usual, "-t", ",,"], "-t: there is a topic without a name"),
+			("regroup-member", [*usual, "-X", "group.id=h"], "-g and -X group.id are the same: give one of them"),
+			("regroup-consume", ["-X", "bootstrap.servers=127.0.0.1:1", *usual], "-b and -X bootstrap.servers are the same"),
+			("regroup-member", [*usual, "-a", "range", "-X", "partition.assignment.strategy=range"], "-a and -X partition."),
 			("regroup-consume", [*usual, "-c", "0"], "-c"),
 			("regroup-consume", [*usual, "-X", "client.id"], "key=value"),
 			("regroup-consume", [*usual, "-X", "session.timeout.ms=x"], "session.timeout.ms"),
@@ -440,6 +447,18 @@ def refused():
 			timeout=10)
 		assert done.returncode == 2 and words in done.stderr and not done.stdout and "hunter2" not in done.stderr, \
 			f"{name} {arguments}: exit code {done.returncode}\n{done.stderr}"
+		if name.startswith("regroup-"):
+			assert done.stderr.endswith(f"\n{name}: --help lists the options\n"), f"{arguments}: {done.stderr}"
+
+
+def tells_its_usage():
+	"""All programs alike, asked in either way."""
+	for name in ("regroup-consume", "regroup-member", "regroup-coordinator", "regroup-plan", "at-least-once",
+			"custom-assignor", "lag-assignor", "leader-election", "own-loop", "transactions"):
+		for option in ("--help", "-h"):
+			done = subprocess.run([program(name), option], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10)
+			assert not done.returncode and not done.stderr, f"{name} {option}: exit code {done.returncode}\n{done.stderr}"
+			assert done.stdout.startswith(f"Usage: {name} "), done.stdout
 
 
 def versions():
@@ -485,7 +504,8 @@ def main():
 			lessons_say_that_output_failed,
 			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
-			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, versions,
+			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, tells_its_usage,
+			versions,
 			nothing_to_read_is_no_failure, unwritable_events,
 			second_signal_ends_at_once):
 		report.case(case.__name__, case)
