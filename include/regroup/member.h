@@ -124,6 +124,7 @@ typedef struct rg_member_event {
 	rg_cause cause;        /**< LOST */
 	rg_error error;        /**< ERROR */
 	int fatal;             /**< ERROR */
+	const char *reason;    /**< PREPARE: why, "" when not known */
 } rg_member_event;
 
 /** Takes the oldest event, or NULL. It belongs to the caller until rg_member_event_free(), whatever becomes of the member. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/trouble.h"
 
+#include "base/hash.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -63,4 +65,14 @@ void rg__trouble_over(struct rg__trouble *trouble, const struct rg__log *log, in
 		        trouble->failures == 1 ? "" : "s", lasted);
 	}
 	*trouble = (struct rg__trouble){.last_us = trouble->last_us};
+}
+
+bool rg__told_again(struct rg__told *told, int64_t now_us, const rg_error *error)
+{
+	uint32_t what = rg__hash(error->text, strlen(error->text));
+
+	if (told->at_us && told->what == what && now_us - told->at_us < RG__TROUBLE_CALM_MS * INT64_C(1000))
+		return true;
+	*told = (struct rg__told){what, now_us};
+	return false;
 }

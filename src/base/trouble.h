@@ -42,4 +42,13 @@ void rg__trouble_failed(struct rg__trouble *trouble, const struct rg__log *log, 
 void rg__trouble_over(struct rg__trouble *trouble, const struct rg__log *log, int64_t now_us, const char *facility,
                       const char *what);
 
+/* The same error at each attempt: the application hears of each, the log, which it may not read at all, of one once a
+ * minute. */
+struct rg__told { /* all zero: nothing was */
+	uint32_t what;
+	int64_t at_us;
+};
+
+bool rg__told_again(struct rg__told *told, int64_t now_us, const rg_error *error); /* true: the log knows it already */
+
 #endif

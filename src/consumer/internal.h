@@ -40,12 +40,14 @@ enum rg__seat { RG__SEAT_NONE, RG__SEAT_TAKEN, RG__SEAT_LEAVING };
 /* What an event of the member waits for before it can be dealt with to its end. */
 enum rg__step {
 	RG__STEP_NONE,
-	RG__STEP_AGAIN,   /* memory to begin with: at the next poll */
+	RG__STEP_AGAIN,   /* memory to begin with: after a pause */
 	RG__STEP_PREPARE, /* the commit before what is owned is given up */
-	RG__STEP_ANSWER,  /* PREPARE is dealt with, but its answer could not be made: again at the next poll */
+	RG__STEP_ANSWER,  /* PREPARE is dealt with, but its answer could not be made: again after a pause */
 	RG__STEP_LEAD,    /* Metadata of all topics of the group */
 	RG__STEP_REVOKE   /* COMPLETE: the commit before the new assignment takes something away (KIP-429) */
 };
+
+enum { RG__ERRORS_MAX = 16 };
 
 struct rg__returned {
 	struct rg__partition at;
@@ -95,6 +97,8 @@ struct rg_consumer {
 	struct rg__leading leading;
 	struct rg__metadata_job *metadata;
 	struct rg__metadata_job *ahead_of_lead; /* asked for while JoinGroup is under way, should this member lead */
+	int64_t again_at; /* AGAIN, ANSWER: not before */
+	unsigned again_failures;
 	struct rg__arena step_arena; /* what follows lives in it */
 	struct rg__partitions given_up; /* PREPARE */
 	struct rg__partitions assigned, revoked, added; /* COMPLETE */
@@ -119,8 +123,11 @@ struct rg_consumer {
 
 	struct rg__random random; /* of the pauses between attempts */
 
-	/* Errors on their way to poll. */
-	rg_error error;
+	/* Errors on their way to poll, in order. */
+	rg_error errors[RG__ERRORS_MAX];
+	unsigned error_count;
+	unsigned errors_left_out; /* behind the last of them, for want of room */
+	struct rg__told told;
 	bool failed; /* for good */
 	bool retry;  /* the member waits for rg_member_retry */
 
@@ -164,7 +171,8 @@ void rg__consumer_release(rg_consumer *consumer);
 /* poll.c */
 bool rg__work(rg_consumer *consumer);   /* deals with what is due; true: poll must not return records now */
 void rg__settle(rg_consumer *consumer); /* the records returned last count as processed */
-void rg__tell(rg_consumer *consumer, const rg_error *error); /* an error for poll; the first one stays */
+void rg__tell(rg_consumer *consumer, const rg_error *error); /* an error for poll, and for the log */
+void rg__pass_on(rg_consumer *consumer, const rg_error *error); /* one that is in the log already */
 
 /* rebalance.c */
 void rg__handle_event(rg_consumer *consumer, rg_member_event *event); /* takes it over */

@@ -151,7 +151,7 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 	rg__fetch_topics(consumer);
 	left = leave(consumer, how, reason, until_us, &not_left);
 	consumer->rebalancing = consumer->retry = false;
-	consumer->error = (rg_error){0};
+	consumer->error_count = consumer->errors_left_out = 0;
 	consumer->generation = -1;
 	rg__not_pending(consumer);
 	if (err && (err == RG_ERR_TIMED_OUT || !left))

@@ -29,8 +29,9 @@ void rg__call_join_prepare(rg_consumer *consumer)
 {
 	rg_generation generation = generation_of(consumer);
 
+	generation.reason = consumer->event->reason;
 	consumer->rebalancing = true;
-	rg__event_of(consumer, "prepare", NULL, NULL);
+	rg__event_of(consumer, "prepare", NULL, generation.reason[0] ? generation.reason : NULL);
 	if (!consumer->listener.on_join_prepare)
 		return;
 	rg__callback_begins(consumer);

@@ -5,15 +5,26 @@
 #include "consumer/internal.h"
 
 #include <limits.h>
+#include <string.h>
 
 enum { FAILED_PAUSE_MS = 1000 };
 
+void rg__pass_on(rg_consumer *consumer, const rg_error *error)
+{
+	for (unsigned i = 0; i < consumer->error_count; i++)
+		if (!strcmp(consumer->errors[i].text, error->text))
+			return; /* again, before anybody has taken it */
+	if (consumer->error_count < RG__ERRORS_MAX)
+		consumer->errors[consumer->error_count++] = *error;
+	else
+		consumer->errors_left_out++;
+}
+
 void rg__tell(rg_consumer *consumer, const rg_error *error)
 {
-	rg__log(&consumer->log, RG__LOG_ERR, "CONSUMER", "%s", error->text);
-	/* One that nobody has taken yet is the older, and often the cause. */
-	if (!consumer->error.code)
-		consumer->error = *error;
+	rg__log(&consumer->log, rg__told_again(&consumer->told, rg__mono_us(), error) ? RG__LOG_DEBUG : RG__LOG_ERR,
+	        "CONSUMER", "%s", error->text);
+	rg__pass_on(consumer, error);
 }
 
 void rg__settle(rg_consumer *consumer)
@@ -57,10 +68,10 @@ bool rg__work(rg_consumer *consumer)
 	if (news && consumer->step == RG__STEP_NONE)
 		rg__auto_commit_done(consumer);
 	if (news || consumer->step != RG__STEP_NONE)
-		while (!consumer->error.code && work_once(consumer))
+		while (!consumer->error_count && work_once(consumer))
 			;
 	/* Poll returns with the error first; what is left to do is not forgotten. */
-	if (consumer->error.code && news)
+	if (consumer->error_count && news)
 		rg__news_again(consumer);
 	if (consumer->async_first)
 		rg__async_deliver(consumer);
@@ -82,11 +93,20 @@ static void say_retry(rg_consumer *consumer, void *unused)
 
 static bool take_error(rg_consumer *consumer, rg_error *ret_error)
 {
-	if (!consumer->error.code)
+	rg_error first;
+
+	if (!consumer->error_count)
 		return false;
+	first = consumer->errors[0];
+	consumer->error_count--;
+	memmove(consumer->errors, consumer->errors + 1, consumer->error_count * sizeof(first));
+	if (!consumer->error_count && consumer->errors_left_out) {
+		rg__fail(&consumer->errors[consumer->error_count++], first.code, "%u more errors; the log has them",
+		         consumer->errors_left_out);
+		consumer->errors_left_out = 0;
+	}
 	if (ret_error)
-		*ret_error = consumer->error;
-	consumer->error = (rg_error){0};
+		*ret_error = first;
 	return true;
 }
 
@@ -121,6 +141,7 @@ static int64_t next_look(rg_consumer *consumer, int64_t until_us)
 {
 	sooner(&until_us, consumer->conf->settings.enable_auto_commit && consumer->owned.count, consumer->auto_commit_at);
 	sooner(&until_us, true, rg__start_positions_at(consumer));
+	sooner(&until_us, consumer->step == RG__STEP_AGAIN || consumer->step == RG__STEP_ANSWER, consumer->again_at);
 	sooner(&until_us, consumer->step == RG__STEP_PREPARE && rg__is_looking(consumer), consumer->found_by);
 	return until_us;
 }
@@ -157,7 +178,7 @@ static rd_kafka_message_t *poll_until(rg_consumer *consumer, int64_t until_us, r
 static bool nothing_is_due(rg_consumer *consumer, int64_t now_us)
 {
 	return !rg__any_news(consumer) && consumer->step == RG__STEP_NONE && !consumer->starting && !consumer->async_first &&
-	       !consumer->error.code && !consumer->retry && !consumer->failed && !atomic_load(&consumer->wakeup) &&
+	       !consumer->error_count && !consumer->retry && !consumer->failed && !atomic_load(&consumer->wakeup) &&
 	       now_us < consumer->auto_commit_at;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the member's events mean for the application: a rebalance as the listener sees it. */
 #include "base/alloc.h"
+#include "base/backoff.h"
 #include "base/error.h"
 #include "consumer/assignment.h"
 #include "consumer/hint.h"
@@ -81,6 +82,7 @@ void rg__drop_step(rg_consumer *consumer)
 		rg_member_event_free(consumer->event);
 	consumer->event = NULL;
 	consumer->step = RG__STEP_NONE;
+	consumer->again_failures = 0;
 	consumer->given_up = consumer->assigned = consumer->revoked = consumer->added = (struct rg__partitions){0};
 	rg__arena_clear(&consumer->step_arena);
 }
@@ -90,23 +92,34 @@ static struct rg__partitions room_for(rg_consumer *consumer, size_t count)
 	return (struct rg__partitions){rg__arena_calloc(&consumer->step_arena, count, sizeof(struct rg__partition)), 0};
 }
 
-/* Nothing of the event was dealt with yet: it is once more when poll has told. */
+/* What failed just now is likely to fail again at once, and poll would do nothing else. */
+static void pause_before(rg_consumer *consumer, enum rg__step step)
+{
+	const struct rg__settings *settings = &consumer->conf->settings;
+
+	consumer->step = step;
+	consumer->again_at = rg__mono_us() + rg__backoff(settings->retry_backoff_ms * INT64_C(1000),
+	                                                 settings->retry_backoff_max_ms * INT64_C(1000),
+	                                                 consumer->again_failures++, &consumer->random);
+}
+
+/* Nothing of the event was dealt with yet: it is once more, after a pause. */
 static void again_later(rg_consumer *consumer, const char *what)
 {
 	out_of_memory(consumer, what);
 	rg__arena_clear(&consumer->step_arena);
-	consumer->step = RG__STEP_AGAIN;
+	pause_before(consumer, RG__STEP_AGAIN);
 }
 
 /* --- RG_MEMBER_PREPARE, RG_MEMBER_LOST ---------------------------------------------------------------------------- */
 
-/* Without an answer the member waits, so a failure is told, and the answer tried again at the next poll. */
+/* Without an answer the member waits, so a failure is told, and the answer tried again after a pause. */
 static void answer(rg_consumer *consumer)
 {
 	rg_error error;
 
 	if (rg__answer_ask(consumer, consumer->event->ticket, &error)) {
-		consumer->step = RG__STEP_ANSWER;
+		pause_before(consumer, RG__STEP_ANSWER);
 		rg__tell(consumer, &error);
 		return;
 	}
@@ -339,7 +352,7 @@ static void complete(rg_consumer *consumer)
 /* An error does not wait for the step under way, which may be waiting for what the error is about. */
 static void handle_error(rg_consumer *consumer, rg_member_event *event)
 {
-	rg__tell(consumer, &event->error);
+	rg__pass_on(consumer, &event->error); /* the member has logged it */
 	consumer->failed |= event->fatal != 0;
 	consumer->retry |= !event->fatal;
 	if (event->fatal)
@@ -412,6 +425,9 @@ bool rg__continue_step(rg_consumer *consumer)
 {
 	bool lost = rg__event_waits(consumer, RG_MEMBER_LOST);
 
+	if ((consumer->step == RG__STEP_AGAIN || consumer->step == RG__STEP_ANSWER) && !lost &&
+	    rg__mono_us() < consumer->again_at)
+		return false;
 	switch (consumer->step) {
 	case RG__STEP_NONE:
 		break;
@@ -419,7 +435,10 @@ bool rg__continue_step(rg_consumer *consumer)
 		again(consumer, lost);
 		break;
 	case RG__STEP_ANSWER:
-		answer(consumer);
+		if (lost)
+			rg__drop_step(consumer); /* the loss asks anew */
+		else
+			answer(consumer);
 		break;
 	case RG__STEP_LEAD:
 		return rg__lead_continue(consumer);

@@ -108,7 +108,7 @@ struct rg__action {
 	rg_err err;
 	bool with_plan;
 	bool beside_join; /* SEND_LEAVE: a JoinGroup is still on the connection, and a broker answers in order */
-	const char *reason; /* JoinGroup and LeaveGroup (KIP-800); lives until the next step */
+	const char *reason; /* JoinGroup and LeaveGroup (KIP-800), PREPARE; lives until the next step */
 };
 
 enum { RG__ACTIONS_MAX = 12 };

@@ -25,7 +25,11 @@ void rg__begin_rebalance(struct rg__machine *machine, struct rg__actions *action
 	machine->rejoin_wanted = machine->rejoin_wanted && rg__joins_silently(machine);
 	machine->in_rebalance = true;
 	machine->ask = rg__next_attempt(machine);
-	rg__act(actions, RG__DO_PREPARE)->attempt = machine->ask;
+
+	struct rg__action *prepare = rg__act(actions, RG__DO_PREPARE);
+
+	prepare->attempt = machine->ask;
+	prepare->reason = machine->reason;
 }
 
 /* The JoinGroup or SyncGroup brought nothing, so heartbeats and the session count again, from the last proof that the

@@ -42,6 +42,7 @@ struct rg__owed {
 	struct rg__kept *group;      /* of ASSIGN and COMPLETE */
 	struct rg__kept *assignment; /* of COMPLETE */
 	char *member_id;             /* of the others; NULL: "" */
+	char *reason;                /* of PREPARE; NULL: "" */
 };
 
 enum { RG__OWED_MAX = 32, RG__DEFERRED_MAX = 8 };
@@ -128,8 +129,7 @@ struct rg_member {
 	bool skip_assignment;
 	rg_error cause; /* why the answer now given to the machine is an error, in words */
 	struct rg__trouble troubles[RG__TROUBLES];
-	uint32_t told; /* the error that the log was last told of, as a hash */
-	int64_t told_at;
+	struct rg__told told;
 	const struct rg__response *offsets_answer; /* while whoever asked for offsets hears of it */
 
 	struct rg__owed owed[RG__OWED_MAX]; /* a ring */
@@ -169,7 +169,6 @@ void rg__explain(rg_member *member, enum rg__request request, rg_err err, const 
 /* trouble.c */
 void rg__trouble_after(rg_member *member, const struct rg__event *event); /* the machine has seen it */
 void rg__trouble_forget(rg_member *member);
-bool rg__is_told_again(rg_member *member, const rg_error *error); /* the log knows it already */
 void rg__trouble_connection(rg_member *member, enum rg__trouble_kind kind, const rg_error *error);
 void rg__trouble_connected(rg_member *member, const char *broker);
 void rg__trouble_metadata(rg_member *member, const rg_error *error);

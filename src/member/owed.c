@@ -10,7 +10,7 @@
 struct taken {
 	rg_member_event event; /* first: what the application holds */
 	struct rg__kept *group, *assignment;
-	char *member_id;
+	char *member_id, *reason;
 };
 
 static const rg_cause causes[] = {
@@ -43,6 +43,7 @@ static void release(struct rg__owed *owed)
 	rg__kept_release(owed->group);
 	rg__kept_release(owed->assignment);
 	rg__free(owed->member_id);
+	rg__free(owed->reason);
 	memset(owed, 0, sizeof(*owed));
 }
 
@@ -87,9 +88,9 @@ static void owe_error(rg_member *member, struct rg__owed *owed, const struct rg_
 		         (int)member->conf->settings.max_poll_interval_ms);
 	else
 		owed->error = member->cause;
-	/* The application hears of each; the log, which it may not read at all, of the same one once a minute. */
-	rg__log(&member->log, rg__is_told_again(member, &owed->error) ? RG__LOG_DEBUG : RG__LOG_ERR, "GROUP", "%s",
-	        owed->error.text);
+	rg__log(&member->log,
+	        rg__told_again(&member->told, rg__now_us(member->io), &owed->error) ? RG__LOG_DEBUG : RG__LOG_ERR, "GROUP",
+	        "%s", owed->error.text);
 	rg__trace_error(member, &owed->error);
 }
 
@@ -106,6 +107,7 @@ void rg__owe(rg_member *member, const struct rg__action *action)
 	switch (action->type) {
 	case RG__DO_PREPARE:
 		owed->type = RG_MEMBER_PREPARE;
+		owed->reason = rg__strdup(action->reason);
 		break;
 	case RG__DO_LOST:
 		owed->type = RG_MEMBER_LOST;
@@ -164,6 +166,7 @@ rg_member_event *rg_member_next(rg_member *member)
 	taken->group = owed->group;
 	taken->assignment = owed->assignment;
 	taken->member_id = owed->member_id;
+	taken->reason = owed->reason;
 	rg_member_event *event = &taken->event;
 
 	event->type = owed->type;
@@ -176,6 +179,7 @@ rg_member_event *rg_member_next(rg_member *member)
 	event->cause = owed->cause;
 	event->error = owed->error;
 	event->fatal = owed->fatal;
+	event->reason = owed->reason ? owed->reason : "";
 	if (owed->group && (owed->type == RG_MEMBER_ASSIGN || owed->is_leader)) {
 		event->members = owed->group->infos;
 		event->member_count = owed->group->count;
@@ -200,5 +204,6 @@ void rg_member_event_free(rg_member_event *event)
 	rg__kept_release(taken->group);
 	rg__kept_release(taken->assignment);
 	rg__free(taken->member_id);
+	rg__free(taken->reason);
 	rg__free(taken);
 }

@@ -109,18 +109,6 @@ void rg__trouble_forget(rg_member *member)
 			rg__trouble_over(&member->troubles[i], NULL, 0, NULL, NULL);
 }
 
-bool rg__is_told_again(rg_member *member, const rg_error *error)
-{
-	uint32_t hash = rg__hash(error->text, strlen(error->text));
-	int64_t now_us = rg__now_us(member->io);
-
-	if (member->told_at && member->told == hash && now_us - member->told_at < RG__TROUBLE_CALM_MS * INT64_C(1000))
-		return true;
-	member->told = hash;
-	member->told_at = now_us;
-	return false;
-}
-
 /* A connection that could not be made, or broke: whose, and what happened, is in the text. That the coordinator's works
  * again is said by what was asked on it, if that was in trouble; what breaks after a long calm is another trouble. */
 void rg__trouble_connection(rg_member *member, enum rg__trouble_kind kind, const rg_error *error)

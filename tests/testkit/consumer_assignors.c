@@ -318,8 +318,64 @@ START_TEST(a_leader_of_another_make)
 }
 END_TEST
 
+/* --- Errors that come again ---------------------------------------------------------------------------------------- */
+
+static int words_of(const char *errors)
+{
+	int count = errors[0] != '\0';
+
+	for (const char *at = errors; (at = strstr(at, "; ")); at++)
+		count++;
+	return count;
+}
+
+static int32_t no_userdata(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity, void *user)
+{
+	(void)topics;
+	(void)topic_count;
+	(void)buffer;
+	(void)capacity;
+	return *(int *)user ? -1 : 0;
+}
+
+/* It is asked again after a pause that grows to a tenth of a second here; in between poll waits as long as it was told to. */
+START_TEST(userdata_that_fails_is_asked_for_after_a_pause)
+{
+	int fails = 0;
+	rg_assignor assignor = {sizeof(assignor), "by-weight", RG_EAGER, no_userdata, weight_assign, NULL};
+	rg_conf *conf = crew_conf(NULL);
+	rg_error error = {0};
+
+	OK(rg_conf_add_assignor(conf, &assignor, &fails, &error));
+	OK(rg_conf_set(conf, "partition.assignment.strategy", "by-weight", &error));
+	crew_open(&a, "a", conf);
+	crew_subscribe(&a, "t"); /* this asks without userdata */
+	fails = 1;
+	crew_until(a.error.code, &a);
+	ck_assert_int_eq(a.error.code, RG_ERR_ASSIGNOR);
+	crew_poll_for(1000, (struct actor *[]){&a, NULL});
+	ck_assert_int_ge(words_of(a.errors), 3);
+	ck_assert_int_le(words_of(a.errors), 60);
+	ck_assert_int_eq(atomic_load(&a.own_warnings), 1); /* the log hears of it once a minute */
+	ck_assert_int_eq(count_of(&a, "prepare"), 1);
+}
+END_TEST
+
+START_TEST(a_plan_that_fails_is_logged_once)
+{
+	struct weight weight = {.digit = '6', .err = RG_ERR_INVALID};
+
+	open_weighted(&a, "a", &weight, RG_EAGER);
+	crew_until(words_of(a.errors) >= 3, &a);
+	ck_assert_int_eq(a.error.code, RG_ERR_ASSIGNOR);
+	ck_assert_int_eq(atomic_load(&a.own_warnings), 1);
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
+	tcase_add_test(tcase, userdata_that_fails_is_asked_for_after_a_pause);
+	tcase_add_test(tcase, a_plan_that_fails_is_logged_once);
 	tcase_add_test(tcase, an_assignor_of_ones_own);
 	tcase_add_test(tcase, a_bad_plan_is_told_and_made_again);
 	tcase_add_test(tcase, an_error_of_the_assignor_is_told_and_tried_again);

@@ -122,6 +122,33 @@ START_TEST(without_a_reset_the_application_is_told)
 }
 END_TEST
 
+/* Each partition's error comes out of poll, although they are all found at once. */
+START_TEST(each_error_is_told)
+{
+	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
+	crew_subscribe(&a, "t,u");
+	crew_until(strlen(a.errors) >= strlen("NO_OFFSET; NO_OFFSET; NO_OFFSET"), &a);
+	ck_assert_str_eq(a.error.text, "u [0]: the group has no committed offset, and auto.offset.reset is none");
+	crew_poll_for(100, (struct actor *[]){&a, NULL});
+	ck_assert_str_eq(a.errors, "NO_OFFSET; NO_OFFSET; NO_OFFSET");
+}
+END_TEST
+
+/* There are more of them than wait for poll: how many they were is told, too. */
+START_TEST(of_many_errors_the_number_is_told)
+{
+	rg_error error = {0};
+
+	OK(rg_testkit_add_topic(kit, "many", 20, &error));
+	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
+	crew_subscribe(&a, "many");
+	crew_until(strstr(a.error.text, "more errors"), &a);
+	ck_assert_str_eq(a.error.text, "4 more errors; the log has them");
+	ck_assert_int_eq(a.error.code, RG_ERR_NO_OFFSET);
+	ck_assert_int_eq(atomic_load(&a.own_warnings), 20);
+}
+END_TEST
+
 /* bugs librdkafka 36: own offsets and committed ones side by side. */
 static void choose(struct actor *actor, rd_kafka_topic_partition_list_t *partitions)
 {
@@ -632,6 +659,8 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, the_record_in_hand_is_not_committed);
 	tcase_add_test(tcase, latest_skips_what_is_there);
 	tcase_add_test(tcase, without_a_reset_the_application_is_told);
+	tcase_add_test(tcase, each_error_is_told);
+	tcase_add_test(tcase, of_many_errors_the_number_is_told);
 	tcase_add_test(tcase, the_listener_chooses_where_to_begin);
 	tcase_add_test(tcase, offsets_are_asked_for_until_they_come);
 	tcase_add_test(tcase, an_error_that_nobody_retries_is_told_once);

@@ -414,8 +414,42 @@ START_TEST(close_and_commit_tell_their_own_error)
 }
 END_TEST
 
+static char reasons[512];
+
+static void note_reason(rg_consumer *consumer, const rg_generation *generation, void *user)
+{
+	size_t len = strlen(reasons);
+
+	(void)consumer;
+	(void)user;
+	snprintf(reasons + len, sizeof(reasons) - len, "[%s]", generation->reason);
+}
+
+/* Why a rebalance begins is what will be sent with JoinGroup (KIP-800). */
+START_TEST(the_listener_hears_why)
+{
+	rg_listener listener = crew_listener;
+	rg_error error = {0};
+
+	reasons[0] = '\0';
+	listener.on_join_prepare = note_reason;
+	crew_open(&a, "a", crew_conf(NULL));
+	OK(rg_consumer_subscribe(a.consumer, (const char *const[]){"t"}, 1, &listener, &a, &error));
+	crew_until(a.owned, &a);
+	ck_assert_str_eq(reasons, "[]");
+	OK(rg_consumer_rejoin(a.consumer, "the moon is full", &error));
+	crew_until(strstr(reasons, "moon"), &a);
+	ck_assert_str_eq(reasons, "[][the moon is full]");
+	crew_until(count_of(&a, "complete") == 2, &a);
+	crew_join(&b, "b", "t");
+	crew_until(b.owned, &a, &b);
+	ck_assert_str_eq(reasons, "[][the moon is full][the group is rebalancing]");
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
+	tcase_add_test(tcase, the_listener_hears_why);
 	tcase_add_test(tcase, one_member_from_start_to_close);
 	tcase_add_test(tcase, an_eager_group_grows_and_shrinks);
 	tcase_add_test(tcase, a_cooperative_group_moves_only_what_must_move);
