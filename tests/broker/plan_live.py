@@ -100,9 +100,10 @@ def says_why_not(kafka):
 	assert said == "regroup-plan: there is no group nowhere\n", said
 	group = unique("plan")
 	Ours(kafka, scratch(), "m1", group, [kafka.topic(1)], ASSIGNOR).wait_for("complete")
-	for options, words in ((["--remove-member", "x"], "no member named x"), (["--partitions", "x=2"], "no topic named x"),
-			(["-X", "nonsense=1"], "No such configuration property")):
-		said = plan(kafka, group, *options, code=1)
+	for options, code, words in ((["--remove-member", "x"], 1, "no member named x"),
+			(["--partitions", "x=2"], 1, "no topic named x"),
+			(["-X", "nonsense=1"], 2, "No such configuration property")):
+		said = plan(kafka, group, *options, code=code)
 		assert words in said, said
 
 
