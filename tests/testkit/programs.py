@@ -202,6 +202,8 @@ def lines_for_rebalances():
 	first, shared, last = [text for what, text in lines(m1) if what == "assigned"]
 	assert first == last == "t[0-5] u[0-1]" and shared in ("t[0-2] u[0]", "t[3-5] u[1]"), m1.told()
 	assert "as leader, range, member m-" in m1.text(m1.err_path), m1.told()
+	# As README.md and the manual show it.
+	assert ("prepare", "generation 1 ends: the group is rebalancing") in lines(m1), m1.told()
 	assert m1.text(m1.out_path) == ""
 
 
