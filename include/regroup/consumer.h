@@ -134,8 +134,8 @@ RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_top
                                        rg_commit_cb *done, void *user, rg_error *error);
 
 /** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait.
- * The position becomes `offset`, so that is what the next commit of positions commits; a record in hand does not count
- * as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being
+ * An absolute `offset` is the position from now on, so that is what the next commit of positions commits; with the
+ * others there is none to commit before a record has come. A record in hand does not count as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being
  * given up; RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset,
                                rg_error *error);

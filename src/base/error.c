@@ -60,18 +60,24 @@ void rg__error_prefix(rg_error *error, const char *format, ...)
 	X(1, OFFSET_OUT_OF_RANGE)                                                                                          \
 	X(2, CORRUPT_MESSAGE)                                                                                              \
 	X(3, UNKNOWN_TOPIC_OR_PARTITION)                                                                                   \
+	X(4, INVALID_FETCH_SIZE)                                                                                           \
 	X(5, LEADER_NOT_AVAILABLE)                                                                                         \
 	X(6, NOT_LEADER_OR_FOLLOWER)                                                                                       \
 	X(7, REQUEST_TIMED_OUT)                                                                                            \
 	X(8, BROKER_NOT_AVAILABLE)                                                                                         \
 	X(9, REPLICA_NOT_AVAILABLE)                                                                                        \
 	X(10, MESSAGE_TOO_LARGE)                                                                                           \
+	X(11, STALE_CONTROLLER_EPOCH)                                                                                      \
 	X(12, OFFSET_METADATA_TOO_LARGE)                                                                                   \
 	X(13, NETWORK_EXCEPTION)                                                                                           \
 	X(14, COORDINATOR_LOAD_IN_PROGRESS)                                                                                \
 	X(15, COORDINATOR_NOT_AVAILABLE)                                                                                   \
 	X(16, NOT_COORDINATOR)                                                                                             \
 	X(17, INVALID_TOPIC_EXCEPTION)                                                                                     \
+	X(18, RECORD_LIST_TOO_LARGE)                                                                                       \
+	X(19, NOT_ENOUGH_REPLICAS)                                                                                         \
+	X(20, NOT_ENOUGH_REPLICAS_AFTER_APPEND)                                                                            \
+	X(21, INVALID_REQUIRED_ACKS)                                                                                       \
 	X(22, ILLEGAL_GENERATION)                                                                                          \
 	X(23, INCONSISTENT_GROUP_PROTOCOL)                                                                                 \
 	X(24, INVALID_GROUP_ID)                                                                                            \
@@ -82,22 +88,72 @@ void rg__error_prefix(rg_error *error, const char *format, ...)
 	X(29, TOPIC_AUTHORIZATION_FAILED)                                                                                  \
 	X(30, GROUP_AUTHORIZATION_FAILED)                                                                                  \
 	X(31, CLUSTER_AUTHORIZATION_FAILED)                                                                                \
+	X(32, INVALID_TIMESTAMP)                                                                                           \
 	X(33, UNSUPPORTED_SASL_MECHANISM)                                                                                  \
 	X(34, ILLEGAL_SASL_STATE)                                                                                          \
 	X(35, UNSUPPORTED_VERSION)                                                                                         \
+	X(36, TOPIC_ALREADY_EXISTS)                                                                                        \
+	X(37, INVALID_PARTITIONS)                                                                                          \
+	X(38, INVALID_REPLICATION_FACTOR)                                                                                  \
+	X(39, INVALID_REPLICA_ASSIGNMENT)                                                                                  \
+	X(40, INVALID_CONFIG)                                                                                              \
 	X(41, NOT_CONTROLLER)                                                                                              \
 	X(42, INVALID_REQUEST)                                                                                             \
+	X(43, UNSUPPORTED_FOR_MESSAGE_FORMAT)                                                                              \
+	X(44, POLICY_VIOLATION)                                                                                            \
+	X(45, OUT_OF_ORDER_SEQUENCE_NUMBER)                                                                                \
+	X(46, DUPLICATE_SEQUENCE_NUMBER)                                                                                   \
+	X(47, INVALID_PRODUCER_EPOCH)                                                                                      \
+	X(48, INVALID_TXN_STATE)                                                                                           \
+	X(49, INVALID_PRODUCER_ID_MAPPING)                                                                                 \
+	X(50, INVALID_TRANSACTION_TIMEOUT)                                                                                 \
+	X(51, CONCURRENT_TRANSACTIONS)                                                                                     \
+	X(52, TRANSACTION_COORDINATOR_FENCED)                                                                              \
 	X(53, TRANSACTIONAL_ID_AUTHORIZATION_FAILED)                                                                       \
+	X(54, SECURITY_DISABLED)                                                                                           \
+	X(55, OPERATION_NOT_ATTEMPTED)                                                                                     \
 	X(56, KAFKA_STORAGE_ERROR)                                                                                         \
+	X(57, LOG_DIR_NOT_FOUND)                                                                                           \
 	X(58, SASL_AUTHENTICATION_FAILED)                                                                                  \
+	X(59, UNKNOWN_PRODUCER_ID)                                                                                         \
+	X(60, REASSIGNMENT_IN_PROGRESS)                                                                                    \
+	X(61, DELEGATION_TOKEN_AUTH_DISABLED)                                                                              \
+	X(62, DELEGATION_TOKEN_NOT_FOUND)                                                                                  \
+	X(63, DELEGATION_TOKEN_OWNER_MISMATCH)                                                                             \
+	X(64, DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)                                                                        \
+	X(65, DELEGATION_TOKEN_AUTHORIZATION_FAILED)                                                                       \
+	X(66, DELEGATION_TOKEN_EXPIRED)                                                                                    \
+	X(67, INVALID_PRINCIPAL_TYPE)                                                                                      \
+	X(68, NON_EMPTY_GROUP)                                                                                             \
 	X(69, GROUP_ID_NOT_FOUND)                                                                                          \
+	X(70, FETCH_SESSION_ID_NOT_FOUND)                                                                                  \
+	X(71, INVALID_FETCH_SESSION_EPOCH)                                                                                 \
+	X(72, LISTENER_NOT_FOUND)                                                                                          \
+	X(73, TOPIC_DELETION_DISABLED)                                                                                     \
 	X(74, FENCED_LEADER_EPOCH)                                                                                         \
 	X(75, UNKNOWN_LEADER_EPOCH)                                                                                        \
+	X(76, UNSUPPORTED_COMPRESSION_TYPE)                                                                                \
+	X(77, STALE_BROKER_EPOCH)                                                                                          \
+	X(78, OFFSET_NOT_AVAILABLE)                                                                                        \
 	X(79, MEMBER_ID_REQUIRED)                                                                                          \
+	X(80, PREFERRED_LEADER_NOT_AVAILABLE)                                                                              \
 	X(81, GROUP_MAX_SIZE_REACHED)                                                                                      \
 	X(82, FENCED_INSTANCE_ID)                                                                                          \
+	X(83, ELIGIBLE_LEADERS_NOT_AVAILABLE)                                                                              \
+	X(84, ELECTION_NOT_NEEDED)                                                                                         \
+	X(85, NO_REASSIGNMENT_IN_PROGRESS)                                                                                 \
+	X(86, GROUP_SUBSCRIBED_TO_TOPIC)                                                                                   \
+	X(87, INVALID_RECORD)                                                                                              \
 	X(88, UNSTABLE_OFFSET_COMMIT)                                                                                      \
 	X(89, THROTTLING_QUOTA_EXCEEDED)                                                                                   \
+	X(90, PRODUCER_FENCED)                                                                                             \
+	X(91, RESOURCE_NOT_FOUND)                                                                                          \
+	X(92, DUPLICATE_RESOURCE)                                                                                          \
+	X(93, UNACCEPTABLE_CREDENTIAL)                                                                                     \
+	X(94, INCONSISTENT_VOTER_SET)                                                                                      \
+	X(95, INVALID_UPDATE_VERSION)                                                                                      \
+	X(96, FEATURE_UPDATE_FAILED)                                                                                       \
+	X(97, PRINCIPAL_DESERIALIZATION_FAILURE)                                                                           \
 	X(100, UNKNOWN_TOPIC_ID)                                                                                           \
 	X(110, FENCED_MEMBER_EPOCH)                                                                                        \
 	X(111, UNRELEASED_INSTANCE_ID)                                                                                     \

@@ -314,7 +314,7 @@ static rg_err find_position(rg_consumer *consumer, const struct rg__slot *slot, 
 		return rg__fail(error, RG_ERR_TIMED_OUT, "%s [%d]: the group's offset is not known yet", slot->at.topic,
 		                (int)slot->at.number);
 	return rg__fail(error, RG_ERR_NO_OFFSET, "%s [%d]: %s", slot->at.topic, (int)slot->at.number,
-	                slot->hopeless ? "it has no offset" : "it began at the end; where that is shows with a record");
+	                slot->hopeless ? "it has no offset" : "it goes on at a place that shows with the next record");
 }
 
 rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
