@@ -122,7 +122,7 @@ typedef struct rg_member_event {
 	const rg_member_info *members; /**< ASSIGN, and COMPLETE of a leader */
 	size_t member_count;
 	rg_cause cause;        /**< LOST */
-	rg_error error;        /**< ERROR */
+	rg_error error;        /**< ERROR; LEFT: why the coordinator could not be told, RG_OK: it was, or need not be */
 	int fatal;             /**< ERROR */
 	const char *reason;    /**< PREPARE: why, "" when not known */
 } rg_member_event;

@@ -84,6 +84,7 @@ struct rg_consumer {
 
 	/* What is so. */
 	enum rg__seat seat;
+	rg_error left_with; /* what RG_MEMBER_LEFT said of the coordinator */
 	bool rebalancing;  /* on_join_prepare was called, on_join_complete not yet */
 	int32_t generation; /* the last one completed, -1: none or lost */
 	rg_member_event *completed; /* that told of it: what it points to needs no copy that could fail */

@@ -22,12 +22,14 @@ static rg_cause drain_events(rg_consumer *consumer)
 	rg_member_event *event;
 
 	while ((event = rg__next_event(consumer))) {
-		if (event->type == RG_MEMBER_LOST)
+		if (event->type == RG_MEMBER_LOST) {
 			cause = event->cause;
-		else if (event->type == RG_MEMBER_ERROR)
+		} else if (event->type == RG_MEMBER_ERROR) {
 			rg__log(&consumer->log, RG__LOG_WARNING, "CONSUMER", "%s", event->error.text);
-		else if (event->type == RG_MEMBER_LEFT)
+		} else if (event->type == RG_MEMBER_LEFT) {
 			consumer->seat = RG__SEAT_NONE; /* it comes once: whoever drops it must know */
+			consumer->left_with = event->error;
+		}
 		rg_member_event_free(event);
 	}
 	return cause;
@@ -128,8 +130,13 @@ static rg_err leave(rg_consumer *consumer, int how, const char *reason, int64_t 
 		rg__on_loop(consumer, say_leave, &leaving);
 		consumer->seat = leaving.err ? RG__SEAT_NONE : RG__SEAT_LEAVING;
 	}
-	if (consumer->seat == RG__SEAT_NONE || wait_for_left(consumer, until_us))
-		return RG_OK;
+	consumer->left_with = (rg_error){0};
+	if (consumer->seat == RG__SEAT_NONE || wait_for_left(consumer, until_us)) {
+		if (!consumer->left_with.code)
+			return RG_OK;
+		return rg__fail(error, RG_ERR_TIMED_OUT, "%s, but the session timeout has to end the membership: %s", reason,
+		                consumer->left_with.text);
+	}
 	return rg__fail(error, RG_ERR_TIMED_OUT, "%s: the coordinator did not answer LeaveGroup in time", reason);
 }
 

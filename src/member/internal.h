@@ -112,6 +112,7 @@ struct rg_member {
 	char *sent_member_id; /* what join, sync, heartbeat and leave point to */
 	char *sent_protocol;
 	char sent_reason[256], sent_leave_reason[256];
+	rg_error leave_error; /* why the coordinator could not be told; code RG_OK: it was, or need not be */
 
 	/* Given by the application. */
 	char *protocol_type;
@@ -153,6 +154,7 @@ void rg__send_join_group(rg_member *member, const struct rg__action *action);
 void rg__send_sync_group(rg_member *member, const struct rg__action *action);
 void rg__send_heartbeat_request(rg_member *member, const struct rg__action *action);
 void rg__send_leave_group(rg_member *member, const struct rg__action *action);
+void rg__leave_expect(rg_member *member, rg_leave how); /* before the machine hears of it */
 
 /* send.c: what the four have in common */
 bool rg__identify(rg_member *member, struct rg__bytes *ret_group_id, struct rg__bytes *ret_member_id,

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* LeaveGroup, sent and answered; and the way for what has to go out before it. */
+#include "base/error.h"
 #include "base/log.h"
 #include "codec/api.h"
 #include "member/internal.h"
 
 #include <string.h>
+
+/* Until the request is sent nobody has told the coordinator. Where it need not be told there is nothing to say; and
+ * a member that is leaving already has sent it. */
+void rg__leave_expect(rg_member *member, rg_leave how)
+{
+	enum rg__membership_state is = rg__machine_membership(member->machine);
+	bool due = how == RG_LEAVE_ALWAYS || (how == RG_LEAVE_DEFAULT && !member->conf->settings.group_instance_id);
+
+	if (is == RG__LEAVING)
+		return;
+	member->leave_error = (rg_error){0};
+	if (due && is != RG__FAILED && rg__machine_member_id(member->machine)[0])
+		rg__fail(&member->leave_error, RG_ERR_TIMED_OUT, "LeaveGroup was not sent: the coordinator is not known");
+}
 
 static void answered(void *user, const struct rg__response *response)
 {
@@ -19,6 +34,8 @@ static void answered(void *user, const struct rg__response *response)
 		err = first->error_code;
 	}
 	err = rg__answer_error(member, RG__REQUEST_LEAVE_GROUP, response, err);
+	/* Sent is told, as far as anybody can know; and a refusal is an answer, too. */
+	member->leave_error = response->sent_us ? (rg_error){0} : response->error;
 	if (err)
 		rg__log(&member->log, RG__LOG_INFO, "LEAVE", "%s; the session timeout will do", member->cause.text);
 	rg__member_step(member,
@@ -58,8 +75,10 @@ void rg__send_leave_group(rg_member *member, const struct rg__action *action)
 	rg__trace_request(member, "leaving", action->attempt, action->reason); /* before anybody can answer it */
 	if (!err)
 		err = rg__send(member, RG__API_LEAVE_GROUP, action, NULL, prepare, answered, &member->leave_id);
-	if (err)
-		rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
+	if (!err)
+		return;
+	rg__fail(&member->leave_error, err, "LeaveGroup could not be sent: %s", rg_err_name(err));
+	rg__not_sent(member, RG__EVENT_LEAVE_ANSWERED, RG__REQUEST_LEAVE_GROUP, action->attempt, err);
 }
 
 /* broker: until JoinGroup is answered the generation before counts, and offsets may be committed in it; but what comes

@@ -273,6 +273,7 @@ rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int 
 		return RG_ERR_STATE;
 	rg__owed_drop(member, true);
 	rg__trouble_forget(member);
+	rg__leave_expect(member, how);
 	rg__member_step(member, &(struct rg__event){.type = RG__EVENT_LEAVE,
 	                                            .reason = reason,
 	                                            .leave_mode = modes[how],

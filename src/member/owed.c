@@ -127,6 +127,7 @@ void rg__owe(rg_member *member, const struct rg__action *action)
 		break;
 	case RG__DO_LEFT:
 		owed->type = RG_MEMBER_LEFT;
+		owed->error = member->leave_error;
 		rg__trace(member, "left");
 		break;
 	default:

@@ -153,6 +153,43 @@ START_TEST(with_all_brokers_gone)
 }
 END_TEST
 
+/* Nobody can be told that the seat is free: whoever wanted that hears so, at once. */
+START_TEST(with_nobody_to_tell)
+{
+	static const struct {
+		const char *name, *value;
+		int how;
+		rg_err err;
+	} ways[] = {
+		{NULL, NULL, RG_CLOSE_DEFAULT, RG_ERR_TIMED_OUT},
+		{"group.instance.id", "one", RG_CLOSE_LEAVE, RG_ERR_TIMED_OUT},
+		{"group.instance.id", "one", RG_CLOSE_DEFAULT, RG_OK},
+		{NULL, NULL, RG_CLOSE_REMAIN, RG_OK},
+	};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		rg_error error = {0};
+		int64_t began;
+
+		crew_open(&a, "a", crew_conf("group.id", (const char *[]){"g1", "g2", "g3", "g4"}[i], "session.timeout.ms", "30000",
+		                             ways[i].name, ways[i].value, NULL));
+		crew_subscribe(&a, "t");
+		crew_until(a.owned == 4, &a);
+		OK(rg_testkit_stop_broker(kit, 1, &error));
+		crew_poll_for(300, (struct actor *[]){&a, NULL}); /* its connection breaks */
+		began = now_ms();
+		ck_assert_int_eq(rg_consumer_close(a.consumer, ways[i].how, 5000, &error), ways[i].err);
+		ck_assert_int_lt(now_ms() - began, 2000);
+		if (ways[i].err)
+			ck_assert_str_eq(error.text, "closed, but the session timeout has to end the membership: "
+			                             "LeaveGroup was not sent: the coordinator is not known");
+		free_now(&a);
+		OK(rg_testkit_start_broker(kit, 1, &error));
+	}
+	ck_assert_int_eq(rg_testkit_request_count(kit, 13), 0);
+}
+END_TEST
+
 /* The coordinator takes everything and answers nothing. */
 START_TEST(with_a_silent_coordinator)
 {
@@ -312,6 +349,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, who_says_nothing_needs_no_time);
 	tcase_add_test(tcase, on_the_way_into_the_group);
 	tcase_add_test(tcase, with_all_brokers_gone);
+	tcase_add_test(tcase, with_nobody_to_tell);
 	tcase_add_test(tcase, with_a_silent_coordinator);
 	tcase_add_test(tcase, with_no_time_at_all);
 	tcase_add_test(tcase, in_the_middle_of_a_rebalance);
