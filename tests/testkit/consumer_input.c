@@ -226,7 +226,7 @@ START_TEST(memory_may_run_out_anywhere)
 		if (n > 150)
 			n += n / 20; /* later ones are much alike */
 	}
-	ck_assert_int_gt(tried, 150);
+	ck_assert_int_gt(tried, 60); /* making a consumer takes that many; how long one lives is up to the machine */
 	ck_assert_int_lt(tried, 4000);
 }
 END_TEST
