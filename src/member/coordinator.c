@@ -167,7 +167,7 @@ void rg__drop_link(rg_member *member)
 int32_t rg__member_coordinator(const rg_member *member, char *text, size_t size)
 {
 	snprintf(text, size, "%s", "");
-	if (!member->host)
+	if (!member->host || rg__machine_coordinator(member->machine) != RG__COORDINATOR_KNOWN)
 		return -1;
 	snprintf(text, size, strchr(member->host, ':') ? "[%s]:%u" : "%s:%u", member->host, (unsigned)member->port);
 	return member->node_id;

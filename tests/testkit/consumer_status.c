@@ -87,6 +87,20 @@ START_TEST(before_and_after_joining)
 }
 END_TEST
 
+START_TEST(a_coordinator_that_is_lost_is_not_known)
+{
+	rg_error error = {0};
+
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 4, &a);
+	OK(rg_testkit_stop_broker(kit, 1, &error));
+	OK(rg_testkit_stop_broker(kit, 2, &error));
+	crew_until(status_of(&a).coordinator_id == -1, &a);
+	ck_assert_str_eq(status_of(&a).coordinator, "");
+	ck_assert_str_eq(status_of(&a).state, "Stable");
+}
+END_TEST
+
 /* As Java counts: each failed round, 79 included; one rebalance, from its first JoinGroup to its end. */
 START_TEST(one_rebalance_with_many_requests)
 {
@@ -227,6 +241,7 @@ END_TEST
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, before_and_after_joining);
+	tcase_add_test(tcase, a_coordinator_that_is_lost_is_not_known);
 	tcase_add_test(tcase, one_rebalance_with_many_requests);
 	tcase_add_test(tcase, why_the_last_rebalance_was);
 	tcase_add_test(tcase, numbers_go_up_where_things_happen);
