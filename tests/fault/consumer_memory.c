@@ -41,7 +41,7 @@ static void at_every_allocation(const struct kind *kind)
 
 	for (long n = 1;; n++) {
 		rg__alloc_fail_after(n);
-		live(kind, (int)n, 0);
+		live(kind, (int)n, BY_ITSELF);
 		left = rg__alloc_fail_after(0);
 		if (left > 0)
 			break;

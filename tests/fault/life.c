@@ -348,7 +348,7 @@ int live(const struct kind *kind, int number, int failures)
 	life.number = number;
 	life.may_be_told = failures ? RG_ERR_MEMORY : RG_OK;
 	for (int i = 0; i < STEPS; i++) {
-		sites_arm(steps[i].name, failures);
+		sites_arm(steps[i].name, failures > 0 ? failures : 0);
 		steps[i].run(&life);
 		failed += sites_disarm();
 	}

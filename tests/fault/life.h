@@ -20,7 +20,8 @@ const struct kind *kind_named(const char *name); /* NULL: none is */
 void life_begin(void); /* the cluster with its records; crew_end() ends it */
 
 /* Lives once, in a group of that number. In each step so many allocations fail, as sites_arm() has it; 0: then poll must tell
- * no error at all. Returns how many did. */
+ * no error at all; BY_ITSELF: the caller sees to it that some fail. Returns how many did, of those that were armed. */
+enum { BY_ITSELF = -1 };
 int live(const struct kind *kind, int number, int failures);
 
 #endif
