@@ -44,27 +44,37 @@ static int16_t check_member(const struct rg__kit_coordinator *c, const struct rg
 	return error;
 }
 
-/* KIP-848 gave missing groups a number of their own, from version 9 on; before that it is 22. */
-static int16_t find_group(struct rg__kit_coordinator *c, const struct rg__kit_request *request,
-			  struct rg__kit_group **ret_group)
+int16_t rg__kit_commit_group(struct rg__kit_coordinator *c, struct rg__bytes group_id, int32_t generation,
+			     int16_t missing_error, struct rg__kit_group **ret_group)
 {
-	const struct rg__offset_commit_request *commit = request->body;
-	struct rg__kit_group *group = rg__kit_group_find(c, commit->group_id);
+	struct rg__kit_group *group = rg__kit_group_find(c, group_id);
 
 	*ret_group = NULL;
-	if (rg__kit_unloaded_find(c, commit->group_id))
+	if (rg__kit_unloaded_find(c, group_id))
 		return RG__KIT_LOAD_IN_PROGRESS;
-	if (!group && commit->generation_id_or_member_epoch >= 0)
-		return request->version >= 9 ? RG__KIT_GROUP_ID_NOT_FOUND : RG__KIT_ILLEGAL_GENERATION;
+	if (!group && generation >= 0)
+		return missing_error;
 	if (!group) {
-		group = rg__kit_group_new(c, commit->group_id);
+		group = rg__kit_group_new(c, group_id);
 		if (!group || !rg__kit_record_store(group)) {
 			c->failed = true;
 			return 0;
 		}
 	}
 	*ret_group = group;
-	return check_member(c, group, commit);
+	return 0;
+}
+
+/* KIP-848 gave missing groups a number of their own, from version 9 on; before that it is 22. */
+static int16_t find_group(struct rg__kit_coordinator *c, const struct rg__kit_request *request,
+			  struct rg__kit_group **ret_group)
+{
+	const struct rg__offset_commit_request *commit = request->body;
+	int16_t error = rg__kit_commit_group(c, commit->group_id, commit->generation_id_or_member_epoch,
+					     request->version >= 9 ? RG__KIT_GROUP_ID_NOT_FOUND : RG__KIT_ILLEGAL_GENERATION,
+					     ret_group);
+
+	return *ret_group ? check_member(c, *ret_group, commit) : error;
 }
 
 static bool store(struct rg__kit_coordinator *c, struct rg__kit_group *group,

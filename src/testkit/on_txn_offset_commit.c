@@ -2,25 +2,13 @@
 #include "codec/txn_offset_commit.h"
 #include "testkit/coordinator.h"
 
-/* broker: a missing group is 22 to a member of it; whoever has no generation may make it. */
-static int16_t find_group(struct rg__kit_coordinator *c, const struct rg__txn_offset_commit_request *commit,
-			  struct rg__kit_group **ret_group)
+static int16_t find_group(struct rg__kit_coordinator *c, const struct rg__txn_offset_commit_request *commit)
 {
-	struct rg__kit_group *group = rg__kit_group_find(c, commit->group_id);
+	struct rg__kit_group *group;
+	int16_t error = rg__kit_commit_group(c, commit->group_id, commit->generation_id, RG__KIT_ILLEGAL_GENERATION, &group);
 
-	*ret_group = NULL;
-	if (rg__kit_unloaded_find(c, commit->group_id))
-		return RG__KIT_LOAD_IN_PROGRESS;
-	if (!group && commit->generation_id >= 0)
-		return RG__KIT_ILLEGAL_GENERATION;
-	if (!group) {
-		group = rg__kit_group_new(c, commit->group_id);
-		if (!group || !rg__kit_record_store(group)) {
-			c->failed = true;
-			return 0;
-		}
-	}
-	*ret_group = group;
+	if (!group)
+		return error;
 	/* KIP-447: this is what fences those that the group went on without. No sign of life, unlike OffsetCommit. */
 	return rg__kit_commit_check(group, commit->generation_id, commit->member_id, commit->group_instance_id, true, NULL);
 }
@@ -60,13 +48,12 @@ bool rg__kit_on_txn_offset_commit(struct rg__kit_coordinator *c, const struct rg
 		RG__ITEMS(struct rg__txn_offset_commit_request_topic, commit->topics);
 	struct rg__kit_reply reply = rg__kit_reply_to(request);
 	struct rg__txn_offset_commit_response *answer = rg__kit_answer(c, &reply, request->api);
-	struct rg__kit_group *group;
 	int16_t error;
 
 	if (!answer || !rg__array_init(&rg__txn_offset_commit_response_topic_fields, commit->topics.count,
 				       &c->out->arena, &answer->topics))
 		return false;
-	error = find_group(c, commit, &group);
+	error = find_group(c, commit);
 	for (int32_t i = 0; i < commit->topics.count && !c->failed; i++)
 		if (!store(c, commit, &topics[i], error,
 			   &RG__ITEMS(struct rg__txn_offset_commit_response_topic, answer->topics)[i]))
