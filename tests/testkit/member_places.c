@@ -2,6 +2,7 @@
 /* Every call of regroup/member.h in every place where it may not belong: before there is a seat, with an event that is
  * not answered yet, with nobody to talk to, after leaving, after a fatal error. What is refused changes nothing, and no
  * call waits longer than it was told to. */
+#include "header_calls.h"
 #include "suite.h"
 
 #include <regroup/member.h>
@@ -419,23 +420,7 @@ static bool in_table(const char *name, size_t len)
 /* A call that is added to the header and not to the table is found here. */
 START_TEST(the_table_has_every_call_of_the_header)
 {
-	FILE *file = fopen(HEADERS "/member.h", "r");
-	char line[512];
-	int count = 0;
-
-	ck_assert_ptr_nonnull(file);
-	while (fgets(line, sizeof(line), file)) {
-		const char *end = !strncmp(line, "RG_API ", 7) ? strchr(line, '(') : NULL, *name = end;
-
-		while (name && name > line && name[-1] != ' ' && name[-1] != '*')
-			name--;
-		if (!name)
-			continue;
-		ck_assert_msg(in_table(name, (size_t)(end - name)), "%s", line);
-		count++;
-	}
-	fclose(file);
-	ck_assert_int_eq(count, ROWS - 2); /* join and leave are there twice */
+	ck_assert_int_eq(header_calls(HEADERS "/member.h", in_table), ROWS - 2); /* join and leave are there twice */
 }
 END_TEST
 
