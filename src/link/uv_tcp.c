@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <unistd.h>
 
 /* TCP on a poll handle and not on uv_tcp_t: libuv writes without MSG_NOSIGNAL, so a broker that goes away would end an
@@ -119,6 +120,26 @@ static void fail_now(struct rg__uv_tcp *tcp, int number)
 		end_with_errno(tcp, number);
 }
 
+/* To a port of this machine where nobody listens, TCP can connect a socket to itself (RFC 9293, 3.5, simultaneous open):
+ * it is enough that the system picks that very port for the socket's own end. */
+static bool is_to_itself(int fd)
+{
+	struct sockaddr_storage own = {0}, peer = {0};
+	socklen_t own_len = sizeof(own), peer_len = sizeof(peer);
+
+	return !getsockname(fd, (struct sockaddr *)&own, &own_len) && !getpeername(fd, (struct sockaddr *)&peer, &peer_len) &&
+	       own_len == peer_len && !memcmp(&own, &peer, own_len);
+}
+
+/* Reset, so that nothing of it holds the port of a broker that is about to start. */
+static void end_as_refused(struct rg__uv_tcp *tcp)
+{
+	struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(tcp->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	end_with_errno(tcp, ECONNREFUSED);
+}
+
 static void finish_connect(struct rg__uv_tcp *tcp, int status)
 {
 	int number = 0;
@@ -130,6 +151,10 @@ static void finish_connect(struct rg__uv_tcp *tcp, int status)
 		number = -status;
 	if (number) {
 		end_with_errno(tcp, number);
+		return;
+	}
+	if (is_to_itself(tcp->fd)) {
+		end_as_refused(tcp);
 		return;
 	}
 	tcp->connected = true;
