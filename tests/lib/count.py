@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adds up test cases from the logs that `meson test` leaves (meson-logs/*.json).
 
-    count.py LOG…        one line per test that failed or was skipped, then "N passed, N failed, N skipped"
+    count.py LOG…        one line per test that failed or was skipped, with what a failed one said last, then
+                         "N passed, N failed, N skipped"
 
 A program of Check tells its cases ("100%: Checks: 12, Failures: 0, Errors: 0", once per runner), a script tells
 "N passed, N failed, N skipped"; a program that tells neither is one case. A program that failed without telling of a failed
@@ -15,7 +16,21 @@ import sys
 
 CHECK = re.compile(r"^\s*\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)\s*$", re.M)
 SCRIPT = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
+FOUND = re.compile(r".*((ERROR|WARNING): \w+Sanitizer|: runtime error:)")
+SAID_LINES = 12
 GOOD = {"OK", "EXPECTEDFAIL"}
+
+
+def last_words(test):
+	"""Of a test that failed: what a sanitizer found and what its cases failed on, else the end of what it printed."""
+	stdout, stderr = test.get("stdout") or "", test.get("stderr") or ""
+	lines = [line for line in stderr.split("\n") if FOUND.match(line)]
+	if CHECK.search(stdout):
+		lines += stdout[list(CHECK.finditer(stdout))[-1].end():].split("\n")[:SAID_LINES]
+	else:
+		lines += [line for line in stdout.split("\n") if line.startswith("FAIL")]
+	lines = [line for line in lines if line.strip()] or [line for line in (stdout + "\n" + stderr).split("\n") if line.strip()]
+	return "".join(f"\n    {line.strip()[:500]}" for line in lines[-SAID_LINES:])
 
 
 def count_test(test):
@@ -40,7 +55,7 @@ def count_test(test):
 		failed = 1
 		result = "ran no case"
 	if failed:
-		told = f"FAILED {name}: {result}, {failed} failed"
+		told = f"FAILED {name}: {result}, {failed} failed{last_words(test)}"
 	return passed, failed, skipped, told
 
 

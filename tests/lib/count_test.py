@@ -43,6 +43,18 @@ def skips():
 	assert (passed, failed, skipped) == (0, 0, 1) and "there is no java" in told
 
 
+def last_words():
+	def said(**fields):
+		return count.count_test({"name": "x", "result": "FAIL", **fields})[3].split("\n    ")[1:]
+
+	assert said(stdout="much\n50%: Checks: 2, Failures: 1, Errors: 0\na.c:3:F:x:y:0: no\nmore of it\n", stderr="log") == \
+		["a.c:3:F:x:y:0: no", "more of it"]
+	assert said(stdout="ok a\nFAIL b: why\nok c\n1 passed, 1 failed, 0 skipped\n") == ["FAIL b: why"]
+	assert said(stdout="100%: Checks: 2, Failures: 0, Errors: 0\n", stderr="==7==ERROR: LeakSanitizer: 8 bytes\nat\n") == \
+		["==7==ERROR: LeakSanitizer: 8 bytes"]
+	assert said(stdout="".join(f"{i}\n" for i in range(50)), stderr="last\n")[-2:] == ["49", "last"]
+
+
 def command_line():
 	with tempfile.TemporaryDirectory() as folder:
 		def run(*tests):
@@ -61,7 +73,7 @@ def command_line():
 
 def main():
 	report = Report()
-	for case in (check_programs, failures_nobody_told, scripts, skips, command_line):
+	for case in (check_programs, failures_nobody_told, scripts, skips, last_words, command_line):
 		report.case(case.__name__, case)
 	return report.finish()
 

@@ -130,6 +130,23 @@ rg_listener crew_listener = {sizeof(rg_listener), on_join_prepare, on_revoked, o
 
 static pthread_mutex_t warning_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void keep_warning(struct actor *actor, const char *facility, const char *line)
+{
+	char text[512];
+	int length = snprintf(text, sizeof(text), "%s: %s\n", facility, line);
+	size_t kept = strlen(actor->warned);
+
+	if (length >= (int)sizeof(text))
+		text[sizeof(text) - 2] = '\n';
+	if (kept + strlen(text) >= sizeof(actor->warned)) {
+		const char *later = strchr(actor->warned + sizeof(actor->warned) / 2, '\n') + 1;
+
+		memmove(actor->warned, later, strlen(later) + 1);
+		kept = strlen(actor->warned);
+	}
+	memcpy(actor->warned + kept, text, strlen(text) + 1);
+}
+
 static void on_log(void *user, int level, const char *facility, const char *line)
 {
 	struct actor *actor = user;
@@ -139,7 +156,7 @@ static void on_log(void *user, int level, const char *facility, const char *line
 	if (level > 4)
 		return;
 	pthread_mutex_lock(&warning_lock);
-	snprintf(actor->warning, sizeof(actor->warning), "%s: %s", facility, line);
+	keep_warning(actor, facility, line);
 	pthread_mutex_unlock(&warning_lock);
 	atomic_fetch_add(&actor->warnings, 1);
 	if (!strstr(line, "[thrd:"))
@@ -161,17 +178,19 @@ bool warned(const struct actor *actor, const char *text)
 	bool found;
 
 	pthread_mutex_lock(&warning_lock);
-	found = strstr(actor->warning, text) != NULL;
+	found = strstr(actor->warned, text) != NULL;
 	pthread_mutex_unlock(&warning_lock);
 	return found;
 }
 
 bool warned_exactly(const struct actor *actor, const char *text)
 {
-	bool same;
+	size_t length = strlen(text);
+	bool same = false;
 
 	pthread_mutex_lock(&warning_lock);
-	same = !strcmp(actor->warning, text);
+	for (const char *line = actor->warned; *line && !same; line = strchr(line, '\n') + 1)
+		same = !strncmp(line, text, length) && line[length] == '\n';
 	pthread_mutex_unlock(&warning_lock);
 	return same;
 }
@@ -360,8 +379,8 @@ void crew_poll_for(int ms, struct actor *const *actors)
 void crew_too_late(const char *condition, struct actor *const *actors)
 {
 	for (; *actors; actors++)
-		fprintf(stderr, "%s saw: %s\n  errors: %s\n  last: %s\n  %d records, warning: %s\n", (*actors)->name,
-		        (*actors)->seen, (*actors)->errors, (*actors)->error.text, (*actors)->records, (*actors)->warning);
+		fprintf(stderr, "%s saw: %s\n  errors: %s\n  last: %s\n  %d records, warnings: %s\n", (*actors)->name,
+		        (*actors)->seen, (*actors)->errors, (*actors)->error.text, (*actors)->records, (*actors)->warned);
 	ck_abort_msg("not within %d ms: %s", WITHIN_MS, condition);
 }
 

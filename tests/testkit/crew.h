@@ -33,7 +33,7 @@ struct actor {
 	bool owns[64];   /* of topic "t", by the callbacks */
 	atomic_int warnings; /* log lines of level 4 and worse */
 	atomic_int own_warnings; /* those of them that are not librdkafka's, which name its thread */
-	char warning[512];   /* the last of them; other threads write it: see warned() */
+	char warned[4096];   /* a line each, the latest that fit; other threads write them: see warned() */
 	atomic_int beats;    /* heartbeats answered well */
 };
 
