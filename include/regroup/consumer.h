@@ -134,9 +134,10 @@ RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_top
                                        rg_commit_cb *done, void *user, rg_error *error);
 
 /** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait.
- * An absolute `offset` is the position from now on, so that is what the next commit of positions commits; with the
- * others there is none to commit before a record has come. A record in hand does not count as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition is not owned, or is being
- * given up; RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
+ * An absolute `offset` is the position from now on, so that is what the next commit of positions commits; the others are
+ * looked up by the next rg_consumer_poll() or rg_consumer_position() and count from then on, although no record came. A
+ * record in hand does not count as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition
+ * is not owned, or is being given up; RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset,
                                rg_error *error);
 
@@ -175,9 +176,9 @@ RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partit
                                     rg_error *error);
 
 /** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1: without
- * end) when that is the committed offset or what auto.offset.reset stands for and not known yet; not inside a listener.
- * RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it began at an
- * end that the broker did not tell, or was sent there, and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or
+ * end) when that is the committed offset, or what auto.offset.reset or a seek stands for, and not known yet; not inside a
+ * listener. RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it is
+ * at a place that the broker did not tell within a second, and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or
  * Kafka's number. */
 RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
                                    int timeout_ms, rg_error *error);

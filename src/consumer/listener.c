@@ -160,15 +160,12 @@ static void take_start(rg_consumer *consumer, const rd_kafka_topic_partition_t *
 
 	if (!wish || !slot)
 		return;
-	if (wish->offset >= 0) {
-		slot->start = slot->position = wish->offset;
-	} else if (wish->offset == RD_KAFKA_OFFSET_BEGINNING || wish->offset == RD_KAFKA_OFFSET_END ||
-	           wish->offset <= RD_KAFKA_OFFSET_TAIL_BASE) {
-		slot->start = wish->offset;
-	} else if (wish->offset != RD_KAFKA_OFFSET_INVALID && wish->offset != RD_KAFKA_OFFSET_STORED) {
+	if (wish->offset >= 0 || wish->offset == RD_KAFKA_OFFSET_BEGINNING || wish->offset == RD_KAFKA_OFFSET_END ||
+	    wish->offset <= RD_KAFKA_OFFSET_TAIL_BASE)
+		rg__slot_begin_at(slot, wish->offset);
+	else if (wish->offset != RD_KAFKA_OFFSET_INVALID && wish->offset != RD_KAFKA_OFFSET_STORED)
 		rg__log(&consumer->log, RG__LOG_WARNING, "OFFSET", "on_assigned set %s [%d] to %lld, which is no offset; ignored",
 		        at->topic, (int)at->number, (long long)wish->offset);
-	}
 }
 
 void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *partitions)

@@ -7,10 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-/* Of one attempt, and so the most that ending a consumer waits for it. The end librdkafka will find by itself: no partition
- * shall wait long for another whose leader is gone. */
-enum { LOOKUP_MS = 2000, END_LOOKUP_MS = 1000 };
-
 struct rg__lookup {
 	rg_consumer *consumer;
 	rd_kafka_topic_partition_list_t *list;
@@ -54,22 +50,22 @@ static int start_thread(struct rg__lookup *lookup)
 	return err;
 }
 
-struct rg__lookup *rg__lookup_start(rg_consumer *consumer, const struct rg__partitions *partitions,
-                                    const uint64_t *epochs, int64_t time_ms)
+struct rg__lookup *rg__lookup_start(rg_consumer *consumer, const struct rg__lookup_question *questions, size_t count,
+                                    int timeout_ms)
 {
 	struct rg__lookup *lookup = rg__calloc(1, sizeof(*lookup));
 
 	if (!lookup)
 		return NULL;
 	lookup->consumer = consumer;
-	lookup->timeout_ms = time_ms == RD_KAFKA_OFFSET_END ? END_LOOKUP_MS : LOOKUP_MS;
-	lookup->list = rd_kafka_topic_partition_list_new((int)partitions->count);
-	lookup->epochs = rg__calloc(partitions->count, sizeof(*lookup->epochs));
-	for (size_t i = 0; lookup->epochs && i < partitions->count; i++) {
-		const struct rg__partition *at = &partitions->items[i];
+	lookup->timeout_ms = timeout_ms;
+	lookup->list = rd_kafka_topic_partition_list_new((int)count);
+	lookup->epochs = rg__calloc(count, sizeof(*lookup->epochs));
+	for (size_t i = 0; lookup->epochs && i < count; i++) {
+		const struct rg__lookup_question *question = &questions[i];
 
-		lookup->epochs[i] = epochs[i];
-		rd_kafka_topic_partition_list_add(lookup->list, at->topic, at->number)->offset = time_ms;
+		lookup->epochs[i] = question->epoch;
+		rd_kafka_topic_partition_list_add(lookup->list, question->at.topic, question->at.number)->offset = question->time_ms;
 	}
 	if (lookup->epochs && !start_thread(lookup))
 		return lookup;

@@ -94,15 +94,23 @@ void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partiti
 	owned->last_epoch += partitions->count;
 }
 
-void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start)
+void rg__slot_begin_at(struct rg__slot *slot, int64_t offset)
+{
+	bool absolute = offset >= 0;
+
+	slot->start = absolute ? offset : RD_KAFKA_OFFSET_INVALID;
+	slot->position = absolute ? offset : RG__NO_OFFSET;
+	slot->look = absolute || offset == RD_KAFKA_OFFSET_INVALID ? RG__LOOK_NOT : RG__LOOK_PLACE;
+	slot->place = offset;
+}
+
+void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t offset)
 {
 	slot->epoch = ++owned->last_epoch;
-	slot->start = start;
-	slot->position = start >= 0 ? start : RG__NO_OFFSET;
 	slot->leader_epoch = -1;
 	slot->committed = slot->next = RG__NO_OFFSET;
 	slot->sought = slot->begun = slot->hopeless = false;
-	slot->look = RG__LOOK_NOT;
+	rg__slot_begin_at(slot, offset);
 }
 
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions)

@@ -12,7 +12,7 @@ enum { RG__NO_OFFSET = -1 };
 enum rg__look {
 	RG__LOOK_NOT,
 	RG__LOOK_TIME, /* auto.offset.reset's */
-	RG__LOOK_END
+	RG__LOOK_PLACE
 };
 
 struct rg__slot {
@@ -28,6 +28,7 @@ struct rg__slot {
 	int64_t next;            /* behind the last record that poll returned, RG__NO_OFFSET: it returned none since `start` */
 	bool paused;             /* the application wants no records of it now */
 	enum rg__look look;
+	int64_t place;           /* of RG__LOOK_PLACE: RD_KAFKA_OFFSET_BEGINNING, _END or _TAIL(n) */
 	bool begun;              /* a record of it has come out */
 	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
 };
@@ -47,8 +48,10 @@ const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t le
 bool rg__owned_reserve(struct rg__owned *owned, size_t more); /* false: out of memory */
 /* Adds partitions, in order, that are not owned; there must be room for them. Topics must be of rg__owned_topic(). */
 void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partitions);
+/* It begins at an absolute offset, or at one of librdkafka's names for places, which is looked up then. */
+void rg__slot_begin_at(struct rg__slot *slot, int64_t offset);
 /* It goes on somewhere else: whatever is under way for it does not count any more. */
-void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t start);
+void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t offset);
 void rg__owned_remove(struct rg__owned *owned, const struct rg__partitions *partitions);
 struct rg__slot *rg__owned_find(struct rg__owned *owned, const char *topic, int32_t number);
 /* The same one still: NULL when it was given up meanwhile, also when it has come back since. */

@@ -38,7 +38,7 @@ static void reset(rg_consumer *consumer, struct rg__slot *slot)
 
 	switch (consumer->conf->settings.auto_offset_reset) {
 	case RG__RESET_LATEST:
-		slot->look = RG__LOOK_END;
+		rg__slot_begin_at(slot, RD_KAFKA_OFFSET_END);
 		return;
 	case RG__RESET_EARLIEST:
 		slot->start = RD_KAFKA_OFFSET_BEGINNING;
@@ -141,14 +141,18 @@ static bool is_looked_up(const struct rg__slot *slot, enum rg__look look)
 	return slot->look == look && slot->start == RD_KAFKA_OFFSET_INVALID && !slot->closing;
 }
 
+/* Of one attempt, and so the most that ending a consumer waits for it. A place librdkafka finds by itself in the end: no
+ * partition shall wait long for another whose leader is gone. */
+enum { TIME_LOOKUP_MS = 2000, PLACE_LOOKUP_MS = 1000 };
+
 /* To librdkafka negative times are names for other things. */
-static int64_t time_of(const rg_consumer *consumer, enum rg__look look)
+static int64_t time_of(const rg_consumer *consumer, const struct rg__slot *slot)
 {
 	struct timespec now;
 	int64_t time_ms;
 
-	if (look == RG__LOOK_END)
-		return RD_KAFKA_OFFSET_END;
+	if (slot->look == RG__LOOK_PLACE)
+		return slot->place == RD_KAFKA_OFFSET_BEGINNING ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
 	clock_gettime(CLOCK_REALTIME, &now);
 	time_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 - consumer->conf->settings.auto_offset_reset_ms;
 	return time_ms > 0 ? time_ms : 0;
@@ -157,33 +161,40 @@ static int64_t time_of(const rg_consumer *consumer, enum rg__look look)
 static void look_up(rg_consumer *consumer, enum rg__look look, size_t count)
 {
 	struct rg__arena arena = {0};
-	struct rg__partitions partitions = {rg__arena_calloc(&arena, count, sizeof(struct rg__partition)), 0};
-	uint64_t *epochs = rg__arena_calloc(&arena, count, sizeof(*epochs));
+	struct rg__lookup_question *questions = rg__arena_calloc(&arena, count, sizeof(*questions));
+	size_t used = 0;
 
-	for (size_t i = 0; partitions.items && epochs && i < consumer->owned.count; i++) {
+	for (size_t i = 0; questions && i < consumer->owned.count; i++) {
 		const struct rg__slot *slot = &consumer->owned.slots[i];
 
-		if (!is_looked_up(slot, look))
-			continue;
-		epochs[partitions.count] = slot->epoch;
-		partitions.items[partitions.count++] = slot->at;
+		if (is_looked_up(slot, look))
+			questions[used++] = (struct rg__lookup_question){slot->at, slot->epoch, time_of(consumer, slot)};
 	}
-	if (partitions.count)
-		consumer->lookup = rg__lookup_start(consumer, &partitions, epochs, time_of(consumer, look));
+	if (used)
+		consumer->lookup = rg__lookup_start(consumer, questions, used,
+		                                    look == RG__LOOK_TIME ? TIME_LOOKUP_MS : PLACE_LOOKUP_MS);
 	if (!consumer->lookup)
 		pause(consumer);
 	rg__arena_clear(&arena);
 }
 
-/* True: it is to be asked again. librdkafka finds the end itself, sooner or later; where that was shows with a record. */
+/* RD_KAFKA_OFFSET_TAIL(n) is n before the end. */
+static int64_t place_from(int64_t place, int64_t offset)
+{
+	int64_t before = place <= RD_KAFKA_OFFSET_TAIL_BASE ? RD_KAFKA_OFFSET_TAIL_BASE - place : 0;
+
+	return offset > before ? offset - before : 0;
+}
+
+/* True: it is to be asked again. librdkafka finds a place itself, sooner or later; where that was shows with a record. */
 static bool take_place(struct rg__slot *slot, rg_err err, int64_t offset)
 {
 	if (!err && offset >= 0) {
-		slot->start = slot->position = offset;
-	} else if (slot->look == RG__LOOK_END) {
-		slot->start = RD_KAFKA_OFFSET_END;
+		slot->start = slot->position = slot->look == RG__LOOK_PLACE ? place_from(slot->place, offset) : offset;
+	} else if (slot->look == RG__LOOK_PLACE) {
+		slot->start = slot->place;
 	} else if (!err) {
-		slot->look = RG__LOOK_END; /* no record is as young as that */
+		rg__slot_begin_at(slot, RD_KAFKA_OFFSET_END); /* no record is as young as that */
 		return false;
 	} else {
 		return true;
@@ -254,7 +265,7 @@ bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot)
 
 void rg__start_positions(rg_consumer *consumer)
 {
-	size_t unknown = 0, by_time = 0, at_end = 0;
+	size_t unknown = 0, by_time = 0, by_place = 0;
 	bool may_ask;
 
 	if (!consumer->starting)
@@ -267,16 +278,16 @@ void rg__start_positions(rg_consumer *consumer)
 	for (size_t i = 0; i < consumer->owned.count; i++) {
 		unknown += is_sought(&consumer->owned.slots[i]);
 		by_time += is_looked_up(&consumer->owned.slots[i], RG__LOOK_TIME);
-		at_end += is_looked_up(&consumer->owned.slots[i], RG__LOOK_END);
+		by_place += is_looked_up(&consumer->owned.slots[i], RG__LOOK_PLACE);
 	}
 	may_ask = rg__mono_us() >= consumer->offsets_fetch_at;
 	if (unknown && !consumer->offsets_fetch && may_ask)
 		ask(consumer, unknown);
 	if (by_time && !consumer->lookup && may_ask)
 		look_up(consumer, RG__LOOK_TIME, by_time);
-	if (at_end && !consumer->lookup && may_ask)
-		look_up(consumer, RG__LOOK_END, at_end);
-	by_time += at_end;
+	if (by_place && !consumer->lookup && may_ask)
+		look_up(consumer, RG__LOOK_PLACE, by_place);
+	by_time += by_place;
 	consumer->asks_later = (unknown && !consumer->offsets_fetch) || (by_time && !consumer->lookup);
 	consumer->starting = unknown || by_time || consumer->offsets_fetch || consumer->unassign;
 }

@@ -96,6 +96,64 @@ START_TEST(a_seek_is_a_position)
 }
 END_TEST
 
+/* The same with the names for places: they are looked up, and count as positions although no record came. */
+START_TEST(a_seek_to_a_place_is_a_position)
+{
+	static const struct {
+		int64_t to, is;
+	} places[] = {{RD_KAFKA_OFFSET_END, 20}, {RD_KAFKA_OFFSET_TAIL(3), 17}, {RD_KAFKA_OFFSET_TAIL(30), 0},
+	              {RD_KAFKA_OFFSET_BEGINNING, 0}};
+	rg_error error = {0};
+	int64_t offset = -1;
+
+	produce("t", 0, 20);
+	crew_join(&a, "a", "t");
+	crew_until(a.records == 20, &a);
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		OK(rg_consumer_seek(a.consumer, "t", 0, places[i].to, &error));
+		OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+		ck_assert_int_eq(offset, places[i].is);
+	}
+	OK(rg_consumer_commit(a.consumer, NULL, WITHIN_MS, &error));
+	crew_close(&a, RG_CLOSE_LEAVE);
+	crew_join(&b, "b", "t");
+	crew_until(b.records == 20, &b);
+	ck_assert_int_eq(in_order_from(&b, 0, 0, 0), 20);
+	/* Found by the next poll, too. */
+	OK(rg_consumer_seek(b.consumer, "t", 0, RD_KAFKA_OFFSET_TAIL(1), &error));
+	crew_until(b.records == 21, &b);
+	in_order_from(&b, 20, 0, 19);
+}
+END_TEST
+
+static void begin_at_the_end(struct actor *actor, rd_kafka_topic_partition_list_t *partitions)
+{
+	(void)actor;
+	for (int i = 0; i < partitions->cnt; i++)
+		partitions->elems[i].offset = RD_KAFKA_OFFSET_END;
+}
+
+START_TEST(a_place_that_the_listener_chose_is_a_position)
+{
+	rg_error error = {0};
+	int64_t offset = -1;
+
+	produce("t", 0, 20);
+	crew_open(&a, "a", crew_conf(NULL));
+	a.in_assigned = begin_at_the_end;
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+	ck_assert_int_eq(offset, 20);
+	OK(rg_consumer_commit(a.consumer, NULL, WITHIN_MS, &error));
+	crew_close(&a, RG_CLOSE_LEAVE);
+	produce("t", 0, 2);
+	crew_join(&b, "b", "t");
+	crew_until(b.records == 2, &b);
+	in_order_from(&b, 0, 0, 20);
+}
+END_TEST
+
 static rg_error in_callback;
 
 static void seek_and_pause(struct actor *actor, rd_kafka_topic_partition_list_t *partitions)
@@ -465,6 +523,8 @@ static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, seeking_back_and_forth);
 	tcase_add_test(tcase, a_seek_is_a_position);
+	tcase_add_test(tcase, a_seek_to_a_place_is_a_position);
+	tcase_add_test(tcase, a_place_that_the_listener_chose_is_a_position);
 	tcase_add_test(tcase, what_is_assigned_can_be_moved_and_paused_at_once);
 	tcase_add_test(tcase, pausing_loses_and_repeats_nothing);
 	tcase_add_test(tcase, paused_at_the_end);
