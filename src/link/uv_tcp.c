@@ -71,14 +71,18 @@ static void fail_later(struct rg__uv_tcp *tcp, int number)
 	uv_async_send(&tcp->uv->async);
 }
 
-static void read_some(struct rg__uv_tcp *tcp)
+/* A read that does not fill the buffer has emptied the socket, mostly; whatever else comes is there in the loop's next turn.
+ * To ask once more would be one of the five calls to the system that a heartbeat costs. `to_the_end`: there is no next turn. */
+static void read_some(struct rg__uv_tcp *tcp, bool to_the_end)
 {
 	for (int i = 0; i < READS_PER_TURN && !tcp->closing && !tcp->ended; i++) {
 		ssize_t n = recv(tcp->fd, tcp->uv->read_buffer, RG__UV_READ_SIZE, 0);
 
-		if (n > 0)
+		if (n > 0) {
 			tcp->stream.events->received(tcp->stream.user, tcp->uv->read_buffer, (size_t)n);
-		else if (n == 0)
+			if (n < RG__UV_READ_SIZE && !to_the_end)
+				return;
+		} else if (n == 0)
 			end(tcp, RG_ERR_TRANSPORT, "connection closed by the other side");
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
 			return;
@@ -115,7 +119,7 @@ static int write_some(struct rg__uv_tcp *tcp)
 static void fail_now(struct rg__uv_tcp *tcp, int number)
 {
 	if (tcp->connected)
-		read_some(tcp);
+		read_some(tcp, true);
 	if (!tcp->closing && !tcp->ended)
 		end_with_errno(tcp, number);
 }
@@ -187,7 +191,7 @@ static void polled(uv_poll_t *handle, int status, int events)
 			watch(tcp);
 	}
 	if (events & UV_READABLE)
-		read_some(tcp);
+		read_some(tcp, false);
 }
 
 void rg__uv_tcp_deliver(struct rg__uv_io *uv)
