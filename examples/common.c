@@ -154,7 +154,7 @@ static void set_pair(const struct app *app, char *pair)
 {
 	char *equals = strchr(pair, '=');
 
-	if (!equals)
+	if (!equals || equals == pair)
 		refuse(app, "-X %s: key=value is needed", pair);
 	*equals = '\0';
 	check_said_once(app, pair, false);
@@ -372,7 +372,8 @@ rd_kafka_message_t *app_poll(struct app *app)
 	message = rg_consumer_poll(app->consumer, POLL_MS, &error);
 	if (error.code) {
 		app_say(app, "%s", error.text);
-		app->failed = rg_consumer_failed(app->consumer);
+		/* A partition that gets no position has no end to wait for. */
+		app->failed = rg_consumer_failed(app->consumer) || (app->exit_at_end && error.code == RG_ERR_NO_OFFSET);
 	}
 	return message;
 }

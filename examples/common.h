@@ -31,7 +31,7 @@ struct app {
 
 	rg_consumer *consumer;
 	int64_t stalls_at_us;
-	bool failed; /* the consumer has come to its end by an error */
+	bool failed; /* the consumer has come to its end by an error, or cannot come to the end that it is to come to */
 	atomic_bool unwritten; /* an event could not be written, which was told */
 };
 

@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 			set(conf, "group.id", optarg);
 		else if (option == 't')
 			topic = optarg;
-		else if (option == 'X' && strchr(optarg, '='))
+		else if (option == 'X' && *optarg != '=' && strchr(optarg, '='))
 			value = strchr(optarg, '='), *value = '\0', set(conf, optarg, value + 1);
 		else if (option == 'w' && atol(optarg) >= 0 && atol(optarg) < 1000)
 			work_ms = atol(optarg);

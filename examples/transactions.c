@@ -222,7 +222,7 @@ static void set_pair(struct app *app, char *pair)
 	static const char prefix[] = "producer.";
 	char *value = strchr(pair, '=');
 
-	if (!value) {
+	if (!value || value == pair) {
 		fprintf(stderr, "transactions: -X %s: key=value is wanted\n", pair);
 		exit(2);
 	}

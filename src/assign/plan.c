@@ -70,6 +70,7 @@ rg_err rg_plan_give_range(rg_plan *plan, int32_t member, int32_t topic, int32_t 
 			plan->outside.found = true;
 			plan->outside.partition = (rg_group_partition){topic, first};
 			plan->outside.member = member;
+			plan->outside.count = count;
 		}
 		return RG_ERR_INVALID;
 	}

@@ -29,6 +29,7 @@ struct rg_plan {
 		bool found;
 		rg_group_partition partition;
 		int32_t member, second_member;
+		int32_t count; /* of partitions, in `outside` */
 	} twice, outside;
 
 	/* What each member got, by rg__plan_index(): numbers[] holds partition numbers, member after member, each member's

@@ -12,15 +12,17 @@ static rg_err check_indexes(const struct rg_plan *plan, rg_error *error)
 	if (!plan->outside.found)
 		return RG_OK;
 	if (member < 0 || member >= group->member_count)
-		return rg__fail(error, RG_ERR_BAD_PLAN, "the plan gives a partition to member %d, but there are %d members",
+		return rg__fail(error, RG_ERR_BAD_PLAN,
+		                "the plan gives a partition to member %d: counted from 0, the group has no more than %d",
 		                (int)member, (int)group->member_count);
 	if (at.topic < 0 || at.topic >= group->topic_count)
-		return rg__fail(error, RG_ERR_BAD_PLAN, "the plan gives member %s a partition of topic %d, but there are %d topics",
+		return rg__fail(error, RG_ERR_BAD_PLAN,
+		                "the plan gives member %s a partition of topic %d: counted from 0, the group has no more than %d",
 		                group->members[member].member_id, (int)at.topic, (int)group->topic_count);
 	return rg__fail(error, RG_ERR_BAD_PLAN,
-	                "the plan gives member %s partitions of %s from %d on, which has %d partitions",
-	                group->members[member].member_id, group->topics[at.topic].name, (int)at.partition,
-	                (int)group->topics[at.topic].partition_count);
+	                "the plan gives member %s a range of %s outside its partitions: %d from %d on, of %d",
+	                group->members[member].member_id, group->topics[at.topic].name, (int)plan->outside.count,
+	                (int)at.partition, (int)group->topics[at.topic].partition_count);
 }
 
 static rg_err check_once(const struct rg_plan *plan, rg_error *error)

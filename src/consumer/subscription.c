@@ -57,11 +57,14 @@ rg_err rg__topics_copy(struct rg__topics *ret_topics, const char *const *names, 
 
 	if (!names || !count)
 		return rg__fail(error, RG_ERR_INVALID, "a subscription needs at least one topic");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		if (!names[i])
+			return rg__fail(error, RG_ERR_INVALID, "topic %zu of the subscription is NULL", i);
 		if (!rg__is_pattern(names[i]) && !is_topic_name(names[i]))
 			return rg__fail(error, RG_ERR_INVALID,
-			                "\"%.249s\" is no topic's name: 1 to %d letters, digits, '.', '_' and '-'",
-			                names[i] ? names[i] : "", TOPIC_NAME_MAX);
+			                "\"%.249s\" is no topic's name: 1 to %d letters, digits, '.', '_' and '-'", names[i],
+			                TOPIC_NAME_MAX);
+	}
 	topics.items = rg__arena_calloc(&topics.arena, count, sizeof(*topics.items));
 	fine = topics.items != NULL;
 	for (size_t i = 0; fine && i < count; i++)

@@ -87,6 +87,7 @@ START_TEST(subscriptions_that_cannot_be)
 
 	crew_open(&a, "a", crew_conf(NULL));
 	bad_topics(NULL, 0, "a subscription needs at least one topic");
+	bad_topics((const char *[]){"t", NULL}, 2, "topic 1 of the subscription is NULL");
 	bad_topics((const char *[]){"t", ""}, 2, "\"\" is no topic's name: 1 to 249 letters, digits, '.', '_' and '-'");
 	bad_topics((const char *[]){"t", "^t("}, 2, "\"^t(\" is no regular expression: "); /* then the C library's words */
 	bad_topics((const char *[]){".."}, 1, "\"..\" is no topic's name: 1 to 249 letters, digits, '.', '_' and '-'");

@@ -177,6 +177,11 @@ def says_why_it_failed():
 	assert err.count("INVALID_SESSION_TIMEOUT") == 1 and cluster.bootstrap in err, err
 
 
+def without_a_position_there_is_no_end():
+	_, err = consume(Cluster("t:2"), "g", "t", "-e", "-X", "auto.offset.reset=none", code=1)
+	assert "the group has no committed offset, and auto.offset.reset is none" in err, err
+
+
 # --- Rebalances ---
 
 def lines_for_rebalances():
@@ -414,6 +419,7 @@ def refused():
 			("regroup-member", [*usual, "-a", "range", "-X", "partition.assignment.strategy=range"], "-a and -X partition."),
 			("regroup-consume", [*usual, "-c", "0"], "-c"),
 			("regroup-consume", [*usual, "-X", "client.id"], "key=value"),
+			("regroup-consume", [*usual, "-X", "=x"], "-X =x: key=value is needed"),
 			("regroup-consume", [*usual, "-X", "session.timeout.ms=x"], "session.timeout.ms"),
 			("regroup-consume", [*usual, "extra"], "extra"),
 			("regroup-consume", [*usual, "--no-such-option"], "regroup-consume: unrecognized option '--no-such-option'\n"),
@@ -504,7 +510,8 @@ def main():
 	for case in (prints_as_kcat_does, counts_and_goes_on_where_it_ended,
 			works_at_least_once, ends_at_the_end, says_that_output_failed, says_that_events_failed, says_that_words_failed,
 			lessons_say_that_output_failed,
-			says_that_a_topic_is_missing, says_why_it_failed, lines_for_rebalances, events_on_stdout, slow_callbacks,
+			says_that_a_topic_is_missing, says_why_it_failed, without_a_position_there_is_no_end,
+			lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
 			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, tells_its_usage,
 			versions,

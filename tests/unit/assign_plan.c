@@ -164,13 +164,13 @@ START_TEST(bad_plans_are_refused_by_name)
 		int32_t member, topic, first, count;
 		const char *want;
 	} rows[] = {
-		{2, 0, 0, 1, "the plan gives a partition to member 2, but there are 2 members"},
-		{-1, 0, 0, 1, "the plan gives a partition to member -1, but there are 2 members"},
-		{0, 2, 0, 1, "the plan gives member m1 a partition of topic 2, but there are 2 topics"},
-		{0, 1, 2, 1, "the plan gives member m1 partitions of u from 2 on, which has 2 partitions"},
-		{0, 1, -1, 1, "the plan gives member m1 partitions of u from -1 on, which has 2 partitions"},
-		{0, 1, 1, INT32_MAX, "the plan gives member m1 partitions of u from 1 on, which has 2 partitions"},
-		{0, 1, 1, -1, "the plan gives member m1 partitions of u from 1 on, which has 2 partitions"},
+		{2, 0, 0, 1, "the plan gives a partition to member 2: counted from 0, the group has no more than 2"},
+		{-1, 0, 0, 1, "the plan gives a partition to member -1: counted from 0, the group has no more than 2"},
+		{0, 2, 0, 1, "the plan gives member m1 a partition of topic 2: counted from 0, the group has no more than 2"},
+		{0, 1, 2, 1, "the plan gives member m1 a range of u outside its partitions: 1 from 2 on, of 2"},
+		{0, 1, -1, 1, "the plan gives member m1 a range of u outside its partitions: 1 from -1 on, of 2"},
+		{0, 1, 1, INT32_MAX, "the plan gives member m1 a range of u outside its partitions: 2147483647 from 1 on, of 2"},
+		{0, 1, 1, -1, "the plan gives member m1 a range of u outside its partitions: -1 from 1 on, of 2"},
 	};
 	struct story story;
 
