@@ -2,16 +2,17 @@
 /* regroup-plan: the group from JSON. Whatever is wrong is told with its place, such as members[2].owned.t[1]. */
 #include "plan_model.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
-enum { PLACE_SIZE = 160 };
+enum { PLACE_SIZE = 160, TOPIC_NAME_MAX = 249 /* broker: longer ones cannot be created */ };
 
 struct reading {
 	struct model *model;
 	const char *name; /* of the file */
 	rg_error *error;
-	json_t *topics, *members; /* names seen so far, as keys */
+	json_t *topics, *members, *instances; /* names seen so far, as keys */
 };
 
 /* A sentence about a place; always false. */
@@ -80,8 +81,8 @@ static bool is_array(struct reading *r, const json_t *value, const char *place)
 
 static bool read_racks(struct reading *r, const json_t *value, const char *topic_place, struct topic *topic)
 {
-	const char *const **racks = model_alloc((size_t)topic->partitions, sizeof(*racks));
-	int32_t *counts = model_alloc((size_t)topic->partitions, sizeof(*counts));
+	const char *const **racks;
+	int32_t *counts;
 	char place[PLACE_SIZE];
 
 	if (!value || json_is_null(value))
@@ -92,6 +93,8 @@ static bool read_racks(struct reading *r, const json_t *value, const char *topic
 	if (json_array_size(value) != (size_t)topic->partitions)
 		return wrong(r, "%s has %zu entries, but the topic has %d partitions", place, json_array_size(value),
 		             (int)topic->partitions);
+	racks = model_alloc((size_t)topic->partitions, sizeof(*racks));
+	counts = model_alloc((size_t)topic->partitions, sizeof(*counts));
 	for (size_t p = 0; p < json_array_size(value); p++) {
 		const json_t *list = json_array_get(value, p);
 
@@ -132,12 +135,17 @@ static bool read_topics(struct reading *r, const json_t *list)
 		place_of(inner, "%s.name", place);
 		if (!known_keys(r, value, place, keys) || !read_text(r, json_object_get(value, "name"), inner, true, &topic.name))
 			return false;
+		if (strlen(topic.name) > TOPIC_NAME_MAX)
+			return wrong(r, "%s must be no longer than %d bytes", inner, TOPIC_NAME_MAX);
 		if (json_object_get(r->topics, topic.name))
 			return wrong(r, "%s.name: topic \"%s\" is there already", place, topic.name);
 		json_object_set_new(r->topics, topic.name, json_true());
 		place_of(inner, "%s.partitions", place);
-		if (!read_number(r, json_object_get(value, "partitions"), inner, 1, 100000000, &topic.partitions) ||
-		    !read_racks(r, json_object_get(value, "racks"), place, &topic))
+		if (!read_number(r, json_object_get(value, "partitions"), inner, 1, 100000000, &topic.partitions))
+			return false;
+		if (!model_has_room(model, topic.partitions))
+			return wrong(r, "%s: with these there are more than %d partitions", inner, INT32_MAX);
+		if (!read_racks(r, json_object_get(value, "racks"), place, &topic))
 			return false;
 		model->topics[model->topic_count++] = topic;
 	}
@@ -238,6 +246,11 @@ static bool read_member(struct reading *r, const json_t *value, const char *plac
 	place_of(inner, "%s.instance_id", place);
 	if (!read_text(r, json_object_get(value, "instance_id"), inner, false, &ret->instance_id))
 		return false;
+	if (ret->instance_id && json_object_get(r->instances, ret->instance_id))
+		return wrong(r, "%s: member \"%s\" has \"%s\" already", inner,
+		             json_string_value(json_object_get(r->instances, ret->instance_id)), ret->instance_id);
+	if (ret->instance_id)
+		json_object_set_new(r->instances, ret->instance_id, json_string(ret->id));
 	place_of(inner, "%s.rack", place);
 	return read_text(r, json_object_get(value, "rack"), inner, false, &ret->rack) &&
 	       read_subscription(r, json_object_get(value, "topics"), place, ret) &&
@@ -270,13 +283,20 @@ bool model_read(struct model *model, FILE *file, const char *name, rg_error *err
 	static const char *const keys[] = {"topics", "members", NULL};
 	struct reading r = {.model = model, .name = name, .error = error};
 	json_error_t json_error;
-	json_t *root = json_loadf(file, JSON_REJECT_DUPLICATES, &json_error);
+	json_t *root;
 	bool ok;
 
+	errno = 0;
+	root = json_loadf(file, JSON_REJECT_DUPLICATES, &json_error);
+	if (ferror(file)) { /* to the parser that is the end */
+		json_decref(root);
+		return model_fail(error, "%s: %s", name, strerror(errno));
+	}
 	if (!root) /* nothing else was made yet */
 		return wrong(&r, "line %d, column %d: %s", json_error.line, json_error.column, json_error.text);
 	r.topics = json_object();
 	r.members = json_object();
+	r.instances = json_object();
 	if (!json_is_object(root))
 		ok = wrong(&r, "the whole must be an object with \"topics\" and \"members\"");
 	else
@@ -285,5 +305,6 @@ bool model_read(struct model *model, FILE *file, const char *name, rg_error *err
 	json_decref(root);
 	json_decref(r.topics);
 	json_decref(r.members);
+	json_decref(r.instances);
 	return ok;
 }

@@ -71,6 +71,15 @@ const struct topic *model_topic(const struct model *model, const char *name)
 	return bsearch(&key, model->topics, (size_t)model->topic_count, sizeof(key), compare_topics);
 }
 
+bool model_has_room(const struct model *model, int32_t partitions)
+{
+	int64_t all = partitions;
+
+	for (int32_t t = 0; t < model->topic_count; t++)
+		all += model->topics[t].partitions;
+	return all <= INT32_MAX;
+}
+
 static int32_t find_member(const struct model *model, const char *id)
 {
 	for (int32_t m = 0; m < model->member_count; m++)
@@ -147,6 +156,9 @@ bool model_set_partitions(struct model *model, const char *name, int32_t partiti
 
 	if (!topic)
 		return model_fail(error, "--partitions: there is no topic named %s", name);
+	if (partitions > topic->partitions && !model_has_room(model, partitions - topic->partitions))
+		return model_fail(error, "--partitions: with %d of %s there are more than %d partitions", (int)partitions, name,
+		                  INT32_MAX);
 	if (topic->racks && partitions > topic->partitions) {
 		/* Nobody knows where the new ones would be. */
 		const char *const **racks = model_alloc((size_t)partitions, sizeof(*racks));

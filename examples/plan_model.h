@@ -47,6 +47,9 @@ bool model_read(struct model *model, FILE *file, const char *name, rg_error *err
 void model_sort_topics(struct model *model);
 const struct topic *model_topic(const struct model *model, const char *name);
 
+/* Whether so many more partitions can be assigned: the number of all is an int32_t. */
+bool model_has_room(const struct model *model, int32_t partitions);
+
 /* The what-ifs. A new member subscribes to what most members do. False: `error` says why not. */
 bool model_add_members(struct model *model, int32_t count, rg_error *error);
 bool model_remove_member(struct model *model, const char *id, rg_error *error);

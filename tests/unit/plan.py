@@ -157,6 +157,12 @@ BAD_INPUT = {
 		"topics[0].racks[0] must be an array"),
 	"not UTF-8": ('{"topics":[{"name":"\\ud800","partitions":1}],"members":[]}', "line 1, column "),
 	"more behind the end": ('{"topics":[],"members":[]} x', "line 1, column "),
+	"an instance id twice": (T + '{"id":"m","instance_id":"i","topics":[]},{"id":"n","instance_id":"i","topics":[]}]}',
+		'members[1].instance_id: member "m" has "i" already'),
+	"a topic with too long a name": ('{"topics":[{"name":"%s","partitions":1}],"members":[]}' % ("x" * 250),
+		"topics[0].name must be no longer than 249 bytes"),
+	"more partitions than there can be": ('{"topics":[%s],"members":[]}' % ",".join(
+		'{"name":"t%d","partitions":100000000}' % t for t in range(22)), "topics[21].partitions: with these there are more"),
 	"an id that is a number": (T + '{"id":7,"topics":[]}]}', "members[0].id must be a string"),
 }
 
@@ -184,7 +190,7 @@ def refuses_bad_options():
 			([*live, "-X", "security.protocol=x"], "-X security.protocol=x: ", 2),
 			([*live, "--add-member", "0"], "--add-member needs a number", 2),
 			(["a", "b"], "one file only, not also b", 2), (["--nonsense"], "regroup-plan: unrecognized option", 2),
-			(["/nowhere/at/all"], "/nowhere/at/all: No such file", 1),
+			(["/nowhere/at/all"], "/nowhere/at/all: No such file", 1), (["/"], "/: Is a directory", 1),
 			(["--add-member", "0"], "--add-member needs a number from 1 to 100000, not 0", 2),
 			(["--remove-member", ""], "--remove-member needs the id", 2),
 			(["--remove-member", "x"], "no member named x", 1), (["--partitions", "x=2"], "no topic named x", 1),
@@ -195,6 +201,14 @@ def refuses_bad_options():
 		# What makes no sense by itself is told before any input is looked at.
 		if code == 2:
 			equal(run("no JSON", *options, code=2), said)
+
+
+def counts_partitions_in_all():
+	group = {"topics": [{"name": f"t{t}", "partitions": 100000000} for t in range(21)] + [{"name": "u", "partitions": 1}],
+		"members": []}
+	said = run(group, "--partitions", "u=50000000", code=1)
+	equal(said, "regroup-plan: --partitions: with 50000000 of u there are more than 2147483647 partitions\n")
+	equal(answer({"topics": group["topics"][:1], "members": []}, "--partitions", "t0=2")["assignments"], {})
 
 
 def says_why_brokers_cannot_be_read():
@@ -213,7 +227,7 @@ def main():
 	report = Report()
 	for case in (answers_in_full, withholds_what_must_be_given_up, eager_sticky_sees_what_is_owned, weighs_by_capacity,
 			answers_what_if, prints_a_table, says_that_output_failed,
-			tells_what_goes_to_nobody, refuses_bad_options, says_why_brokers_cannot_be_read):
+			tells_what_goes_to_nobody, refuses_bad_options, counts_partitions_in_all, says_why_brokers_cannot_be_read):
 		report.case(case.__name__, case)
 	for name, (text, place) in BAD_INPUT.items():
 		report.case("bad input: " + name, names_the_place, text, place)
