@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups of the sizes in which Java's sticky assignor took minutes, or all memory. How fast ours is, bench/assign.md
- * tells; here it is that it is of another order: bounds are many times what is measured, in time of this thread. */
+ * tells; here it is that it is of another order: bounds are many times what is measured, in time of this thread; and
+ * that the plans are even. */
 #include "../lib/suite.h"
 #include "assign/builtin.h"
 #include "assign/plan.h"
@@ -140,20 +141,74 @@ static void own(struct large *large, const rg_plan *plan)
 		}
 }
 
+/* Everything is given, and nobody has two partitions more than somebody who could have one of them. How many the last
+ * member has. */
+static int32_t check_even(struct large *large, const rg_plan *plan)
+{
+	int32_t members = large->group.member_count, topics = large->group.topic_count, free_left = 0;
+	int32_t *loads = need(large, (size_t)members + 1, sizeof(*loads)); /* entry 0: nobody */
+	int32_t *most = need(large, (size_t)topics, sizeof(*most)), *least = need(large, (size_t)topics, sizeof(*least));
+
+	for (int32_t t = 0; t < topics; t++)
+		for (int32_t p = 0; p < large->topics[t].partition_count; p++)
+			loads[rg_plan_owner(plan, t, p) + 1]++;
+	free_left = loads[0];
+	for (int32_t t = 0; t < topics; t++) {
+		least[t] = INT32_MAX;
+		for (int32_t p = 0; p < large->topics[t].partition_count; p++) {
+			int32_t load = loads[rg_plan_owner(plan, t, p) + 1];
+
+			most[t] = load > most[t] ? load : most[t];
+		}
+	}
+	for (int32_t m = 0; m < members; m++)
+		for (int32_t i = 0; i < large->members[m].topic_count; i++) {
+			int32_t t = large->members[m].topics[i];
+
+			least[t] = loads[m + 1] < least[t] ? loads[m + 1] : least[t];
+		}
+	ck_assert_int_eq(free_left, 0);
+	for (int32_t t = 0; t < topics; t++)
+		ck_assert_msg(most[t] - least[t] <= 1, "of %s somebody with %d has some, and somebody with %d has room",
+		              large->topics[t].name, (int)most[t], (int)least[t]);
+	return loads[members];
+}
+
+/* A newcomer's share was taken from those who had it, in the round before this plan, and given to it in this one. */
+static void check_newcomer(struct large *large, const char *name, const rg_plan *before, bool alike)
+{
+	int32_t withheld;
+	rg_plan *plan;
+
+	ck_assert_int_eq(rg_plan_check((rg_plan *)(uintptr_t)before, &withheld, NULL), RG_OK);
+	own(large, before);
+	plan = plan_quickly(name, &large->group);
+	int32_t share = check_even(large, plan);
+
+	if (alike)
+		ck_assert_int_eq(withheld, share);
+	rg_plan_free(plan);
+}
+
 /* A first plan, and one more when the last member has come to those who share it already. */
 static void first_and_next(const char *name, int32_t topics, int32_t partitions, int32_t members,
                            subscribes_fn *subscribes)
 {
+	bool sticky = strcmp(name, "cooperative-sticky") == 0;
 	struct large large;
 	rg_plan *plan;
 
 	build(&large, topics, partitions / SMALLER, members / SMALLER, subscribes);
 	large.group.member_count--;
 	plan = plan_quickly(name, &large.group);
+	if (sticky)
+		check_even(&large, plan);
 	own(&large, plan);
 	rg_plan_free(plan);
 	large.group.member_count++;
 	plan = plan_quickly(name, &large.group);
+	if (sticky)
+		check_newcomer(&large, name, plan, !subscribes);
 	rg_plan_free(plan);
 	rg__arena_clear(&large.arena);
 }
