@@ -138,8 +138,9 @@ MUTANTS = [
      "\tfor (struct rg__kit_member *other = group->members; other; other = other->hh.next)\n"
      "\t\tif (!rg__kit_own(&other->assignment, group->members->assignment))\n\t\t\treturn false;\n"
      "\trg__kit_answer_syncs(c, group, 0);\n"),
+    # --- the plan
+    ("assign/levels.c", "who subscribes to something else gets twice as much", E, "v->weights ? v->weights[class] : 1", "1 + class % 2"),
 ]
-
 
 
 def sources():

@@ -112,6 +112,31 @@ static bool balanced(struct sim *sim, char *why, size_t size)
 	return true;
 }
 
+/* sticky and cooperative-sticky promise more: no partition can be passed on, also by way of others, from somebody to who has two
+ * less. */
+static bool best_balanced(struct sim *sim, char *why, size_t size)
+{
+	bool passes[APPS][APPS] = {{false}};
+	int count = sim->app_count;
+
+	for (int a = 0; a < count; a++)
+		for (int t = 0; t < TOPICS; t++)
+			for (int b = 0; b < count && (sim->apps[a].owned >> (t * PARTITIONS_MAX) & 0xffff); b++)
+				passes[a][b] = passes[a][b] || (sim->apps[a].member && sim->apps[b].member && sim->apps[b].joined &&
+				                                (sim->apps[b].topic_mask >> t & 1));
+	for (int by = 0; by < count; by++)
+		for (int a = 0; a < count; a++)
+			for (int b = 0; b < count && passes[a][by]; b++)
+				passes[a][b] = passes[a][b] || passes[by][b];
+	for (int a = 0; a < count; a++)
+		for (int b = 0; b < count; b++)
+			if (passes[a][b] && __builtin_popcountll(sim->apps[a].owned) > __builtin_popcountll(sim->apps[b].owned) + 1) {
+				snprintf(why, size, "process %d has more than process %d, and could pass on what makes it even", a, b);
+				return false;
+			}
+	return true;
+}
+
 /* A topic mask that is not the same for all makes the rule above say less for round robin, which promises less then. */
 static bool same_subscriptions(const struct sim *sim)
 {
@@ -132,5 +157,7 @@ bool check_settled(struct sim *sim, char *why, size_t size)
 		return false;
 	if ((assigned_by(sim, "roundrobin") || assigned_by(sim, "sloppy")) && !same_subscriptions(sim))
 		return true;
+	if (assigned_by(sim, "sticky") || assigned_by(sim, "cooperative-sticky"))
+		return best_balanced(sim, why, size);
 	return balanced(sim, why, size);
 }
