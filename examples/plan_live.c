@@ -140,12 +140,23 @@ static void skip_owned(struct reader *r)
 	}
 }
 
-/* The topics and the rack. What it owns is taken from its assignment: it is newer. */
-static bool read_subscription(struct member *member, const void *data, size_t len)
+/* What a member of a `weighted` group states; 0: nothing that counts. */
+static int32_t read_capacity(const uint8_t *userdata, size_t len)
+{
+	struct reader r = {userdata, len, false};
+	int32_t capacity = read_number(&r, 4);
+
+	return r.failed || r.left || capacity < 1 || capacity > 65535 ? 0 : capacity;
+}
+
+/* The topics and the rack, and the capacity in a `weighted` group. What it owns is taken from its assignment: it is
+ * newer. */
+static bool read_subscription(struct member *member, const void *data, size_t len, bool weighted)
 {
 	struct reader r = {data, len, false};
 	int32_t version = read_number(&r, 2), count = read_count(&r, 2);
-	size_t userdata;
+	const uint8_t *userdata;
+	size_t userdata_len;
 
 	member->topics = model_alloc((size_t)count, sizeof(*member->topics));
 	for (int32_t i = 0; i < count; i++) {
@@ -153,7 +164,9 @@ static bool read_subscription(struct member *member, const void *data, size_t le
 		if (member->topics[member->topic_count])
 			member->topic_count++;
 	}
-	read_bytes(&r, 4, &userdata);
+	userdata = read_bytes(&r, 4, &userdata_len);
+	if (weighted && userdata)
+		member->capacity = read_capacity(userdata, userdata_len);
 	if (version >= 1 && r.left)
 		skip_owned(&r);
 	if (version >= 2 && r.left)
@@ -193,13 +206,15 @@ static bool read_assignment(struct member *member, const void *data, size_t len)
 static bool read_group(struct model *model, const struct rd_kafka_group_info *info, const char **ret_protocol,
                        rg_error *error)
 {
+	bool weighted = !strcmp(info->protocol, "weighted");
+
 	model->members = model_alloc((size_t)info->member_cnt, sizeof(*model->members));
 	for (int i = 0; i < info->member_cnt; i++) {
 		const struct rd_kafka_group_member_info *from = &info->members[i];
 		struct member *member = &model->members[model->member_count++];
 
 		*member = (struct member){.id = model_text(from->member_id), .generation = 1};
-		if (!read_subscription(member, from->member_metadata, (size_t)from->member_metadata_size) ||
+		if (!read_subscription(member, from->member_metadata, (size_t)from->member_metadata_size, weighted) ||
 		    !read_assignment(member, from->member_assignment, (size_t)from->member_assignment_size))
 			return model_fail(error, "what member %s says cannot be read", from->member_id);
 	}

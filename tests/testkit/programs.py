@@ -398,6 +398,23 @@ def plans_for_a_running_group():
 	assert plan(cluster, "nowhere", code=1) == "regroup-plan: there is no group nowhere\n"
 
 
+def plans_with_the_capacities_of_a_running_group():
+	cluster, folder = Cluster("t:8"), scratch()
+	members = [Ours(cluster, folder, f"m{capacity}", "g", ["t"], "weighted", settings={"group.member.capacity": capacity})
+		for capacity in (1, 3)]
+	until("two and six", lambda: [len(member.owned()) for member in members] == [2, 6])
+
+	def sizes(seen):
+		return {name.split("-")[0]: sum(map(len, share.values())) for name, share in seen["assignments"].items()}
+
+	seen = plan(cluster, "g")
+	assert (seen["assignor"], seen["moves"], sizes(seen)) == ("weighted", [], {"m1": 2, "m3": 6}), seen
+	seen = plan(cluster, "g", "--partitions", "t=16")
+	assert sizes(seen) == {"m1": 4, "m3": 12}, seen
+	seen = plan(cluster, "g", "--assignor", "cooperative-sticky", "--rounds")["rounds"][-1]
+	assert sizes(seen) == {"m1": 4, "m3": 4}, seen
+
+
 # --- Words ---
 
 def refused():
@@ -513,7 +530,8 @@ def main():
 			says_that_a_topic_is_missing, says_why_it_failed, without_a_position_there_is_no_end,
 			lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
-			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group, refused, tells_its_usage,
+			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group,
+			plans_with_the_capacities_of_a_running_group, refused, tells_its_usage,
 			versions,
 			nothing_to_read_is_no_failure, unwritable_events,
 			second_signal_ends_at_once):
