@@ -238,6 +238,40 @@ START_TEST(small_groups_equal_subscriptions)
 }
 END_TEST
 
+/* Where nobody owns anything yet and all subscribe to the same, no topic could be spread better either; also in groups too
+ * large for trying. */
+START_TEST(fresh_groups_are_spread_exactly)
+{
+	struct random random = {51};
+
+	for (int i = 0; i < 2000 / SLOWNESS; i++) {
+		struct random_shape shape = {.members_max = 12, .topics_max = 10, .partitions_max = 20, .partitions_total = 64,
+		                             .same_topics = true};
+		struct trial trial;
+
+		trial_begin(&trial, &random, &shape);
+		for (int32_t k = 0; k < trial.g.partition_count; k++)
+			trial.g.owners[k] = RG__NOBODY;
+		struct rg_plan *plan = solve(&trial.g, trial.topic_of);
+
+		for (int32_t t = 0, flat = 0; t < trial.g.group.topic_count; t++) {
+			int32_t counts[12] = {0}, partitions = trial.g.group.topics[t].partition_count, members = trial.g.group.member_count;
+
+			for (int32_t p = 0; p < partitions; p++, flat++)
+				if (plan->owners[flat] != RG__NOBODY)
+					counts[plan->owners[flat]]++;
+			for (int32_t m = 0; m < members; m++)
+				if (random_group_subscribes(&trial.g.group, m, t))
+					ck_assert_msg(counts[m] == partitions / members || counts[m] == (partitions + members - 1) / members,
+					              "group %d: %d of the %d partitions of topic %d to one of %d members", i, (int)counts[m],
+					              (int)partitions, (int)t, (int)members);
+		}
+		rg__plan_free(plan);
+		random_group_free(&trial.g);
+	}
+}
+END_TEST
+
 START_TEST(small_groups_with_racks)
 {
 	check_against_all(&(struct random_shape){.members_max = 4, .topics_max = 3, .partitions_max = 4,
@@ -483,6 +517,7 @@ int main(void)
 	tcase_add_test(small, small_groups_with_weights);
 	suite_add_tcase(suite, large);
 	tcase_set_timeout(large, 600);
+	tcase_add_test(large, fresh_groups_are_spread_exactly);
 	tcase_add_test(large, larger_groups_have_no_helpful_cycle);
 	tcase_add_test(large, cooperative_groups_settle_in_two_rounds);
 	tcase_add_test(large, plans_are_stable);
