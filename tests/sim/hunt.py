@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of mutants: what the simulation finds, and for the rest what exploration finds.
 
-    hunt.py SIM_MUTANTS EXPLORE_MUTANTS [SEEDS]        exits 1 when a mutant is found by neither"""
+    hunt.py SIM_MUTANTS EXPLORE_MUTANTS [SEEDS]        exits 1 when a mutant is found by neither, or the table is cut off"""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def explore(program, mutant):
 def main():
     sim, exploration = sys.argv[1:3]
     seeds = sys.argv[3] if len(sys.argv) > 3 else "1-4000"
-    missed, total = 0, 0
+    missed, total, known = 0, 0, None
     table = subprocess.Popen([sim, "--seeds", seeds], stdout=subprocess.PIPE, text=True)
     for line in table.stdout:
         line = line.rstrip("\n")
@@ -43,11 +43,12 @@ def main():
                 missed += found is None
                 line = line.replace("NOT FOUND", found or "NOT FOUND")
         elif "mutants," in line:
+            known = int(line.split()[0])
             continue
         print(line, flush=True)
     table.wait()
     print("%d mutants, %d found by neither simulation nor exploration" % (total, missed))
-    sys.exit(1 if missed or not total else 0)
+    sys.exit(1 if missed or total != known else 0)
 
 
 if __name__ == "__main__":
