@@ -203,10 +203,10 @@ static bool read_assignment(struct member *member, const void *data, size_t len)
 }
 
 /* Assignments of one answer are of one generation. */
-static bool read_group(struct model *model, const struct rd_kafka_group_info *info, const char **ret_protocol,
-                       rg_error *error)
+static void read_group(struct model *model, const struct rd_kafka_group_info *info, const char **ret_protocol)
 {
 	bool weighted = !strcmp(info->protocol, "weighted");
+	rg_error unread;
 
 	model->members = model_alloc((size_t)info->member_cnt, sizeof(*model->members));
 	for (int i = 0; i < info->member_cnt; i++) {
@@ -214,13 +214,16 @@ static bool read_group(struct model *model, const struct rd_kafka_group_info *in
 		struct member *member = &model->members[model->member_count++];
 
 		*member = (struct member){.id = model_text(from->member_id), .generation = 1};
-		if (!read_subscription(member, from->member_metadata, (size_t)from->member_metadata_size, weighted) ||
-		    !read_assignment(member, from->member_assignment, (size_t)from->member_assignment_size))
-			return model_fail(error, "what member %s says cannot be read", from->member_id);
+		if (read_subscription(member, from->member_metadata, (size_t)from->member_metadata_size, weighted) &&
+		    read_assignment(member, from->member_assignment, (size_t)from->member_assignment_size))
+			continue;
+		/* As a leader does: it gets nothing, the others their shares. */
+		*member = (struct member){.id = member->id, .generation = 1};
+		model_fail(&unread, "member %s gets nothing: what it says cannot be read", member->id);
+		fprintf(stderr, "regroup-plan: %s\n", unread.text);
 	}
 	model->generation = 1;
 	*ret_protocol = model_text(info->protocol);
-	return true;
 }
 
 static bool check_group(const struct rd_kafka_group_list *list, const char *group, rg_error *error)
@@ -307,9 +310,10 @@ bool model_read_live(struct model *model, struct plan_live *from, const char **r
 
 	if (err && err != RD_KAFKA_RESP_ERR__PARTIAL)
 		model_fail(error, "group %s could not be read from %s: %s", from->group, from->bootstrap, rd_kafka_err2str(err));
-	else
-		ok = check_group(list, from->group, error) && read_group(model, &list->groups[0], ret_protocol, error) &&
-		     admin_read_instances(model, rk, from->group, error) && read_topics(model, rk, error);
+	else if (check_group(list, from->group, error)) {
+		read_group(model, &list->groups[0], ret_protocol);
+		ok = admin_read_instances(model, rk, from->group, error) && read_topics(model, rk, error);
+	}
 	if (list)
 		rd_kafka_group_list_destroy(list);
 	rd_kafka_destroy(rk);

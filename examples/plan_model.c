@@ -48,6 +48,9 @@ bool model_fail(rg_error *error, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
+	for (char *at = error->text; *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 127)
+			*at = '?';
 	return false;
 }
 

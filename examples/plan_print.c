@@ -65,6 +65,17 @@ json_t *round_json(const struct round *round, const rg_assignor *assignor)
 	                 (json_int_t)round->elapsed_us);
 }
 
+/* Names are the group's, whoever made them up: none of them shall give orders to a terminal. */
+static void put_name(const char *name, int width)
+{
+	int len = 0;
+
+	for (; name[len]; len++)
+		putchar((unsigned char)name[len] < ' ' || name[len] == 127 ? '?' : name[len]);
+	for (; len < width; len++)
+		putchar(' ');
+}
+
 /* " t:0-4,7": a topic with runs of neighbours. */
 static void print_runs(const struct round *round, int32_t topic, int32_t member)
 {
@@ -78,8 +89,10 @@ static void print_runs(const struct round *round, int32_t topic, int32_t member)
 			end++;
 			continue;
 		}
-		if (*before)
-			printf(" %s", before);
+		if (*before) {
+			putchar(' ');
+			put_name(before, 0);
+		}
 		printf(end - p > 1 ? "%s%d-%d" : "%s%d", between, (int)p, (int)end - 1);
 		before = "";
 		between = ",";
@@ -127,8 +140,9 @@ void round_print(const struct round *round, const struct model *model, const rg_
 
 		if (capacity)
 			snprintf(text, sizeof(text), "%d", (int)capacity);
-		printf("%-*s  %-8s %8s %6d ", width, member->member_id, member->rack ? member->rack : "-", text,
-		       (int)round->loads[m]);
+		put_name(member->member_id, width + 2);
+		put_name(member->rack ? member->rack : "-", 8);
+		printf(" %8s %6d ", text, (int)round->loads[m]);
 		for (int32_t i = 0; i < member->topic_count; i++)
 			print_runs(round, member->topics[i], m);
 		putchar('\n');
@@ -184,7 +198,13 @@ json_t *moves_json(const struct round *before, const struct round *after)
 
 static void print_move(void *count, const char *topic, int32_t partition, const char *from, const char *to)
 {
-	printf("  %s %d: %s -> %s\n", topic, (int)partition, from ? from : "nobody", to ? to : "nobody");
+	printf("  ");
+	put_name(topic, 0);
+	printf(" %d: ", (int)partition);
+	put_name(from ? from : "nobody", 0);
+	printf(" -> ");
+	put_name(to ? to : "nobody", 0);
+	putchar('\n');
 	++*(int *)count;
 }
 

@@ -89,9 +89,9 @@ def parse_bootstrap(text):
 	return [(host or "127.0.0.1", int(port)) for host, _, port in (part.rpartition(":") for part in text.split(","))]
 
 
-def call(address, api, version, body, timeout=5.0):
+def call(address, api, version, body, timeout=5.0, client="regroup-wire"):
 	"""One request on a connection of its own; returns a Reader at the start of the answer's body."""
-	head = Writer().num("h", api).num("h", version).num("i", 1).string("regroup-wire")
+	head = Writer().num("h", api).num("h", version).num("i", 1).string(client)
 	frame = bytes(head.out + body.out)
 	with socket.create_connection(address, timeout=timeout) as sock:
 		sock.sendall(struct.pack(">i", len(frame)) + frame)
@@ -280,8 +280,8 @@ class Cluster:
 class RawMember:
 	"""A member that says whatever bytes it is told to: what a leader may meet in a group of strangers."""
 
-	def __init__(self, cluster, group, session_ms=6000):
-		self.cluster, self.group, self.session_ms = cluster, group, session_ms
+	def __init__(self, cluster, group, session_ms=6000, client="regroup-wire"):
+		self.cluster, self.group, self.session_ms, self.client = cluster, group, session_ms, client
 		self.address = cluster.coordinator(group)[1]
 		self.member, self.generation = "", -1
 
@@ -291,7 +291,7 @@ class RawMember:
 		body.num("i", 1).string(protocol).blob(metadata)
 		deadline = time.monotonic() + timeout
 		while True:
-			r = call(self.address, API_JOIN_GROUP, 2, body, timeout)
+			r = call(self.address, API_JOIN_GROUP, 2, body, timeout, self.client)
 			r.num("i")
 			error, generation, _, leader, member = r.num("h"), r.num("i"), r.string(), r.string(), r.string()
 			if error == 0:

@@ -13,7 +13,7 @@ import sys
 
 os.environ["REGROUP_EXAMPLES"] = os.path.abspath(sys.argv[1])
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "broker"))
-from harness import Cases, Member, Ours, check_events, program, scratch, until  # noqa: E402
+from harness import Cases, Member, Ours, check_events, program, scratch, until, wire  # noqa: E402
 
 EARLIEST = ["-X", "auto.offset.reset=earliest"]
 LETTERS = r"%t|%p|%o|%T|%k|%K|%s|%S|%h|%%|\x41\t\n"
@@ -398,6 +398,20 @@ def plans_for_a_running_group():
 	assert plan(cluster, "nowhere", code=1) == "regroup-plan: there is no group nowhere\n"
 
 
+def plans_around_a_member_that_cannot_be_read():
+	"""It gets nothing, as from a leader, and what it calls itself gives no orders to a terminal."""
+	cluster = Cluster("t:4")
+	ours = Ours(cluster, scratch(), "m1", "g", ["t"], "range")
+	until("all of it", lambda: len(ours.owned()) == 4)
+	stranger = wire.RawMember(wire.Cluster(cluster.bootstrap), "g", client="red\x1b[31m")
+	stranger.join("range", b"\xff\xff\xff")
+	stranger.sync()
+	done = subprocess.run([program("regroup-plan"), "--live", "-b", cluster.bootstrap, "-g", "g", "--table"],
+		capture_output=True, text=True, timeout=40)
+	assert done.returncode == 0 and "gets nothing: what it says cannot be read" in done.stderr, done
+	assert "t:0-3" in done.stdout and "red?[31m" in done.stdout and "\x1b" not in done.stdout + done.stderr, done
+
+
 def plans_with_the_capacities_of_a_running_group():
 	cluster, folder = Cluster("t:8"), scratch()
 	members = [Ours(cluster, folder, f"m{capacity}", "g", ["t"], "weighted", settings={"group.member.capacity": capacity})
@@ -531,7 +545,7 @@ def main():
 			lines_for_rebalances, events_on_stdout, slow_callbacks,
 			slow_assignor_of_any_name, stalls, two_of_one_instance, shares_by_capacity,
 			elects_one_leader, keeps_consumers_out, serves_its_own_loop, plans_for_a_running_group,
-			plans_with_the_capacities_of_a_running_group, refused, tells_its_usage,
+			plans_around_a_member_that_cannot_be_read, plans_with_the_capacities_of_a_running_group, refused, tells_its_usage,
 			versions,
 			nothing_to_read_is_no_failure, unwritable_events,
 			second_signal_ends_at_once):
