@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups of the sizes in which Java's sticky assignor took minutes, or all memory. How fast ours is, bench/assign.md
- * tells; here it is that it is of another order: bounds are many times what is measured, in time of this thread; and
- * that the plans are even. */
+/* Groups of the sizes in which Java's sticky assignor took minutes, or all memory: plans that are even, and memory in
+ * proportion. How fast ours is, bench/assign.md tells. */
 #include "../lib/suite.h"
 #include "assign/builtin.h"
 #include "assign/plan.h"
@@ -12,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Sanitizers cost a multiple of the time and of the memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -27,8 +25,6 @@ enum { SMALLER = 10 };
 #else
 enum { SMALLER = 1 };
 #endif
-
-enum { CPU_MS_MAX = 2000 };
 
 typedef bool subscribes_fn(int32_t member, int32_t topic, int32_t members, int32_t topics);
 
@@ -75,14 +71,6 @@ static void build(struct large *large, int32_t topics, int32_t partitions, int32
 	                          .topics = large->topics, .topic_count = topics, .generation = 2};
 }
 
-static int64_t cpu_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 /* Kilobytes of memory, now or the most there was. */
 static long memory_kb(const char *key)
 {
@@ -98,16 +86,14 @@ static long memory_kb(const char *key)
 	return value;
 }
 
-static rg_plan *plan_quickly(const char *name, const rg_group *group)
+static rg_plan *make_plan(const char *name, const rg_group *group)
 {
 	const rg_assignor *assignor = rg__builtin_find(name);
 	rg_plan *plan = rg_plan_new(group);
 	rg_error error = {0};
-	int64_t began = cpu_ms();
 
 	ck_assert_ptr_nonnull(plan);
 	ck_assert_msg(assignor->assign(group, plan, &error, NULL) == RG_OK, "%s", error.text);
-	ck_assert_int_lt(cpu_ms() - began, CPU_MS_MAX);
 	ck_assert_msg(rg_plan_check(plan, NULL, &error) == RG_OK, "%s", error.text);
 	return plan;
 }
@@ -182,7 +168,7 @@ static void check_newcomer(struct large *large, const char *name, const rg_plan 
 
 	ck_assert_int_eq(rg_plan_check((rg_plan *)(uintptr_t)before, &withheld, NULL), RG_OK);
 	own(large, before);
-	plan = plan_quickly(name, &large->group);
+	plan = make_plan(name, &large->group);
 	int32_t share = check_even(large, plan);
 
 	if (alike)
@@ -200,13 +186,13 @@ static void first_and_next(const char *name, int32_t topics, int32_t partitions,
 
 	build(&large, topics, partitions / SMALLER, members / SMALLER, subscribes);
 	large.group.member_count--;
-	plan = plan_quickly(name, &large.group);
+	plan = make_plan(name, &large.group);
 	if (sticky)
 		check_even(&large, plan);
 	own(&large, plan);
 	rg_plan_free(plan);
 	large.group.member_count++;
-	plan = plan_quickly(name, &large.group);
+	plan = make_plan(name, &large.group);
 	if (sticky)
 		check_newcomer(&large, name, plan, !subscribes);
 	rg_plan_free(plan);
