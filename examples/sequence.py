@@ -165,9 +165,9 @@ class Canvas:
 
 def fold(text, room):
 	lines, line = [], ""
-	for word in re.findall(r"[^\s,]+,*|,", text):
-		# Partition lists have no blanks: their parts are words of their own that join without one.
-		joint = "" if not line or line.endswith(",") else " "
+	# Partition lists have no blanks: their parts are words of their own that join without one.
+	for blank, word in re.findall(r"(\s*)([^\s,]+,*|,)", text):
+		joint = " " if line and blank else ""
 		if line and len(line) + len(joint) + len(word) > room:
 			lines.append(line)
 			line, joint = "", ""

@@ -100,6 +100,13 @@ def killed():
 	in_order(draw(STORY, "--kill", "m2=1700000001.5"), "● complete gen 2", "✗ killed -9")
 
 
+def sentences_keep_their_blanks():
+	error = {"t_us": 1700000000100000, "src": "client", "member": "", "gen": -1, "event": "error", "error": "TIMED_OUT",
+		"reason": "a:1, b:2"}
+	text = draw({"m1": [dict(error, event="start"), error], "m2": [dict(error, event="start")]})
+	assert "TIMED_OUT a:1, b:2" in text, text
+
+
 def span_of_time():
 	text = draw(STORY, "--from", "1700000000.89")
 	assert "JoinGroup #1" in text and "● prepare" not in text, text
@@ -108,7 +115,7 @@ def span_of_time():
 
 def main():
 	report = Report()
-	for case in (both_sides, width, members_only, killed, span_of_time):
+	for case in (both_sides, width, members_only, killed, sentences_keep_their_blanks, span_of_time):
 		report.case(case.__name__, case)
 	return report.finish()
 
