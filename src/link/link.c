@@ -206,7 +206,9 @@ static void closed(void *user, const rg_error *error)
 	} else if (link->state == RG__LINK_HANDSHAKE && address_is_bad) {
 		rg_error cause;
 
-		rg__fail(&cause, error->code, "%s during the handshake (does the port expect TLS, or another protocol?)",
+		rg__fail(&cause, error->code,
+		         "%s during the handshake (does the port expect TLS or another protocol, or is the broker older than "
+		         "0.10?)",
 		         error->text);
 		rg__link_attempt_failed(link, &cause);
 	} else if (link->state == RG__LINK_CONNECTING && address_is_bad) {

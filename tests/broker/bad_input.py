@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import socketserver
+import struct
 import subprocess
 import sys
 import threading
@@ -40,7 +41,7 @@ def hopeless(bootstrap, *causes):
 	def told():
 		for event in member.events():
 			text = json.dumps(event).lower()
-			if event["event"] == "error" and bootstrap.split(":")[0] in text and any(c in text for c in causes):
+			if event["event"] == "error" and bootstrap in text and any(c in text for c in causes):
 				return event
 		return None
 
@@ -75,13 +76,49 @@ class Http(socketserver.BaseRequestHandler):
 			self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
 
-def port_that_talks_http():
-	with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Http) as server:
+class Old(socketserver.BaseRequestHandler):
+	"""A broker of the time of Kafka 0.8.2 that can at least tell its versions: OffsetCommit only up to 1."""
+
+	APIS = ((0, 0, 1), (1, 0, 1), (2, 0, 0), (3, 0, 0), (8, 0, 1), (9, 0, 1), (10, 0, 0), (11, 0, 0), (12, 0, 0),
+		(13, 0, 0), (14, 0, 0), (18, 0, 0))
+
+	def handle(self):
+		with self.request.makefile("rb") as stream:
+			while len(head := stream.read(4)) == 4:
+				api, version, correlation = struct.unpack(">hhi", stream.read(struct.unpack(">i", head)[0])[:8])
+				if api != 18:
+					return
+				answer = struct.pack(">ihi", correlation, 35 if version else 0, len(self.APIS))
+				answer += b"".join(struct.pack(">hhh", *ranges) for ranges in self.APIS)
+				self.request.sendall(struct.pack(">i", len(answer)) + answer)
+
+
+class Older(socketserver.BaseRequestHandler):
+	"""Kafka before 0.10: what it does not know, such as ApiVersions, ends the connection."""
+
+	def handle(self):
+		self.request.recv(4096)
+
+
+def hopeless_server(kind, *causes):
+	with socketserver.ThreadingTCPServer(("127.0.0.1", 0), kind) as server:
 		threading.Thread(target=server.serve_forever, daemon=True).start()
 		try:
-			hopeless(f"127.0.0.1:{server.server_address[1]}", "http", "not kafka")
+			hopeless(f"127.0.0.1:{server.server_address[1]}", *causes)
 		finally:
 			server.shutdown()
+
+
+def port_that_talks_http():
+	hopeless_server(Http, "http", "not kafka")
+
+
+def broker_too_old():
+	hopeless_server(Old, "broker too old: it has offsetcommit in versions 0 to 1, we speak 2 to 9")
+
+
+def broker_without_api_versions():
+	hopeless_server(Older, "older than 0.10")
 
 
 def port_that_says_nothing():
@@ -153,7 +190,8 @@ def main():
 			("-g", "", "group.id"),
 			("-a", "nonesuch", "nonesuch", "range")):
 		report.case(f"refused: {option} {value}", refused, option, value, *words)
-	for case in (nobody_listening, name_that_does_not_resolve, port_that_talks_http, port_that_says_nothing):
+	for case in (nobody_listening, name_that_does_not_resolve, port_that_talks_http, broker_too_old,
+			broker_without_api_versions, port_that_says_nothing):
 		report.case(case.__name__, case)
 	with Kafka() as kafka:
 		report.case("topic_that_appears_later", topic_that_appears_later, kafka)

@@ -130,7 +130,7 @@ START_TEST(times_that_are_none)
 }
 END_TEST
 
-/* Nobody listening; a name that does not resolve. Told by the log and the events, with backoff, and no error to the
+/* Nobody listening; a name that does not resolve; a broker too old. Told by the log and the events, with backoff, and no error to the
  * application: it may get better. */
 static void hopeless(const char *bootstrap, const char *address, const char *cause)
 {
@@ -167,6 +167,19 @@ END_TEST
 START_TEST(a_name_that_does_not_resolve)
 {
 	hopeless("no-such-host.invalid:9092", "no-such-host.invalid", "resolve");
+}
+END_TEST
+
+/* It is told as what it is, not as one that hangs up; the group is not joined through it. */
+START_TEST(a_broker_that_is_too_old)
+{
+	char address[64];
+	rg_error error = {0};
+
+	snprintf(address, sizeof(address), "127.0.0.1:%d", rg_testkit_port(kit, 1));
+	OK(rg_testkit_set_versions(kit, 8, -1, -1, &error));
+	hopeless(address, address, "broker too old: it does not know OffsetCommit");
+	ck_assert_int_eq(rg_testkit_request_count(kit, 11), 0);
 }
 END_TEST
 
@@ -242,6 +255,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, times_that_are_none);
 	tcase_add_test(tcase, nobody_is_listening);
 	tcase_add_test(tcase, a_name_that_does_not_resolve);
+	tcase_add_test(tcase, a_broker_that_is_too_old);
 	tcase_add_test(tcase, memory_may_run_out_anywhere);
 }
 

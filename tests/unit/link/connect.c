@@ -114,7 +114,7 @@ START_TEST(broker_that_always_hangs_up)
 	fixture_connect(&f);
 	sim_run_ms(&f.sim, 1);
 	check_down(RG_ERR_TRANSPORT, "10.0.0.1:9092: connection closed by the other side during the handshake (does the port "
-	                             "expect TLS, or another protocol?)");
+	                             "expect TLS or another protocol, or is the broker older than 0.10?)");
 	ck_assert_int_eq(f.sim.attempts, 2);
 }
 END_TEST
