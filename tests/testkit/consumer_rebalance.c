@@ -26,7 +26,7 @@ START_TEST(one_member_from_start_to_close)
 }
 END_TEST
 
-/* The second story of the README: a Stable group is joined, and left. */
+/* A Stable group is joined, and left. */
 START_TEST(an_eager_group_grows_and_shrinks)
 {
 	crew_join(&a, "a", "t");
@@ -101,27 +101,6 @@ START_TEST(the_coordinator_moves_in_the_middle)
 	ck_assert_str_eq(a.seen, "prepare, complete, assigned t:0,1,2,3");
 	ck_assert_str_eq(a.errors, "");
 	ck_assert_int_ge(rg_testkit_request_count(kit, 11), 6);
-}
-END_TEST
-
-/* The first story: the leader's SyncGroup comes too late, since somebody has joined. */
-START_TEST(not_yet_stable)
-{
-	rg_error error = {0};
-	int hold;
-
-	OK(rg_testkit_hold_request(kit, 14, 1, false, &hold, &error)); /* a's SyncGroup does not arrive yet */
-	crew_join(&a, "a", "t");
-	while (rg_testkit_wait_held(kit, hold, 5, NULL))
-		crew_turn((struct actor *[]){&a, NULL});
-	crew_join(&b, "b", "t");
-	while (rg_testkit_wait(kit, "*\"state\"*AwaitingSync*PreparingRebalance*", 5, NULL))
-		crew_turn((struct actor *[]){&a, &b, NULL});
-	OK(rg_testkit_release(kit, hold, &error));
-	crew_until(a.owned == 2 && b.owned == 2, &a, &b);
-	ck_assert_int_eq(count_of(&a, "prepare"), 1);
-	ck_assert_int_eq(count_of(&a, "complete"), 1);
-	ck_assert_int_eq(count_of(&b, "prepare"), 1);
 }
 END_TEST
 
@@ -455,7 +434,6 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_cooperative_group_moves_only_what_must_move);
 	tcase_add_test(tcase, seven_answers_but_one_prepare_and_one_complete);
 	tcase_add_test(tcase, the_coordinator_moves_in_the_middle);
-	tcase_add_test(tcase, not_yet_stable);
 	tcase_add_test(tcase, a_member_that_was_thrown_out_loses_and_comes_back);
 	tcase_add_test(tcase, a_fenced_member_fails_for_good);
 	tcase_add_test(tcase, an_application_that_does_not_poll_loses_its_seat);

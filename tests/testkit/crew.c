@@ -171,6 +171,8 @@ static void on_event(void *user, const char *json)
 		fprintf(stderr, "%s %s\n", actor->name, json);
 	if (strstr(json, "\"heartbeat_received\"") && !strstr(json, "\"error\""))
 		atomic_fetch_add(&actor->beats, 1);
+	if (strstr(json, "\"heartbeat_received\"") && strstr(json, "REBALANCE_IN_PROGRESS"))
+		atomic_fetch_add(&actor->calls, 1);
 	if (strstr(json, "\"event\":\"coordinator\""))
 		atomic_fetch_add(&actor->coordinators, 1);
 }

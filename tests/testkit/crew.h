@@ -35,6 +35,7 @@ struct actor {
 	atomic_int own_warnings; /* those of them that are not librdkafka's, which name its thread */
 	char warned[4096];   /* a line each, the latest that fit; other threads write them: see warned() */
 	atomic_int beats;    /* heartbeats answered well */
+	atomic_int calls;    /* heartbeats answered with a call to join again (27) */
 	atomic_int coordinators; /* found; librdkafka, which looks for one too, says nothing of it here */
 };
 
