@@ -296,5 +296,10 @@ rg_err rg__conf_check_member(const rg_conf *conf, rg_error *error)
 		return rg__fail(error, RG_ERR_INVALID,
 		                "heartbeat.interval.ms: %d is not accepted: less than session.timeout.ms, which is %d",
 		                (int)is->heartbeat_interval_ms, (int)is->session_timeout_ms);
+	/* librdkafka refuses it too, and calls it by another name. */
+	if (is->reconnect_backoff_ms > is->reconnect_backoff_max_ms)
+		return rg__fail(error, RG_ERR_INVALID,
+		                "reconnect.backoff.ms: %d is not accepted: at most reconnect.backoff.max.ms, which is %d",
+		                (int)is->reconnect_backoff_ms, (int)is->reconnect_backoff_max_ms);
 	return RG_OK;
 }

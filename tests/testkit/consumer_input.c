@@ -43,6 +43,8 @@ START_TEST(configurations_that_contradict_themselves)
 	refused(conf, "group.id: missing: the name of the group");
 	refused(crew_conf("heartbeat.interval.ms", "3000", NULL),
 	        "heartbeat.interval.ms: 3000 is not accepted: less than session.timeout.ms, which is 3000");
+	refused(crew_conf("reconnect.backoff.ms", "101", NULL),
+	        "reconnect.backoff.ms: 101 is not accepted: at most reconnect.backoff.max.ms, which is 100");
 	refused(crew_conf("partition.assignment.strategy", "range,rang", NULL),
 	        "partition.assignment.strategy: \"rang\" is not accepted: the assignors are range, roundrobin, sticky, "
 	        "cooperative-sticky, weighted");
