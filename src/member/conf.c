@@ -39,6 +39,52 @@ void rg_conf_free(rg_conf *conf)
 	rg__free(conf);
 }
 
+/* What librdkafka accepts, as its list of properties has it: "1 .. 100000000", "any, v4, v6". Empty where it does not
+ * say, or there is no memory to ask. */
+static void find_range(const char *name, char *text, size_t size)
+{
+	enum { LIST_MAX = 512 * 1024 };
+	char *list = rg__malloc(LIST_MAX), *rest = NULL;
+	FILE *file = list ? fmemopen(list, LIST_MAX, "w") : NULL;
+	size_t len = strlen(name);
+
+	text[0] = '\0';
+	if (file) {
+		rd_kafka_conf_properties_show(file);
+		if (fclose(file))
+			list[0] = '\0';
+	}
+	/* name | who has it | range | default | … */
+	for (char *line = file ? strtok_r(list, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest)) {
+		char *range = strncmp(line, name, len) || line[len] != ' ' ? NULL : strchr(line, '|');
+
+		range = range ? strchr(range + 1, '|') : NULL;
+		if (!range)
+			continue;
+		range += 1 + strspn(range + 1, " ");
+		snprintf(text, size, "%.*s", (int)strcspn(range, "|"), range);
+		for (len = strlen(text); len && text[len - 1] == ' ';)
+			text[--len] = '\0';
+		break;
+	}
+	rg__free(list);
+}
+
+/* librdkafka's words where they say more than that the value is none of those. */
+static rg_err refuse_rdkafka(const char *name, const char *value, const char *words, rg_error *error)
+{
+	char range[300] = "", *dots;
+
+	if (rg__property_is_secret(name) || rg__property_has_secret(value))
+		return rg__fail(error, RG_ERR_INVALID, "%s: the value is not accepted", name);
+	if (!strncmp(words, "Invalid value", 13) || strstr(words, "outside allowed range"))
+		find_range(name, range, sizeof(range));
+	if ((dots = strstr(range, " .. ")))
+		return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: a number from %.*s to %s", name, value,
+		                (int)(dots - range), range, dots + 4);
+	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: %s", name, value, range[0] ? range : words);
+}
+
 /* A property that both have, or librdkafka alone. Its words become ours, without the value where that is a secret.
  * Set on a copy: of a list of flags librdkafka takes what stands before the one it does not know, so that "debug" set
  * to "topic,nonsense" is refused and yet "topic". */
@@ -61,9 +107,7 @@ static rg_err set_rdkafka(rg_conf *conf, const char *name, const char *value, rg
 	case RD_KAFKA_CONF_INVALID:
 		break;
 	}
-	if (rg__property_is_secret(name) || rg__property_has_secret(value))
-		return rg__fail(error, RG_ERR_INVALID, "%s: the value is not accepted", name);
-	return rg__fail(error, RG_ERR_INVALID, "%s: \"%s\" is not accepted: %s", name, value, text);
+	return refuse_rdkafka(name, value, text, error);
 }
 
 /* Nothing may be left half done: the value is read into a probe, then librdkafka is asked, and only what cannot fail

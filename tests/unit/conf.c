@@ -203,6 +203,10 @@ START_TEST(refusals_name_property_value_and_what_is_accepted)
 	refuses("enable.auto.offset.store", "true",
 	        "enable.auto.offset.store: not accepted: regroup commits the positions of the records it has returned");
 	refuses("client.id", NULL, "client.id: no value");
+	/* librdkafka's. It does not say itself what it would accept, or not always. */
+	refuses("fetch.min.bytes", "many", "fetch.min.bytes: \"many\" is not accepted: a number from 1 to 100000000");
+	refuses("fetch.min.bytes", "0", "fetch.min.bytes: \"0\" is not accepted: a number from 1 to 100000000");
+	refuses("isolation.level", "all", "isolation.level: \"all\" is not accepted: read_uncommitted, read_committed");
 }
 END_TEST
 
