@@ -181,6 +181,7 @@ class Drawing:
 		self.canvas, self.names, self.options = canvas, names, options
 		self.joins = {}      # column -> JoinGroups sent since its last prepare
 		self.quiet = {}      # column -> the heartbeat or commit that was sent and not yet drawn
+		self.planned = set() # columns of leaders whose plan is made and not yet sent
 
 	def request(self, stamp, column, *labels):
 		self.canvas.arrow(stamp, column, COORDINATOR, labels)
@@ -236,10 +237,12 @@ class Drawing:
 		self.answer(stamp(), column, f"JoinGroup: gen {gen}, {role}", f"gen {gen}, {role}")
 
 	def on_assign(self, stamp, column, event, _):
+		self.planned.add(column)
 		self.canvas.note(stamp(), column, "● runs its assignor")
 
 	def on_sync_sent(self, stamp, column, event, _):
-		self.request(stamp(), column, "SyncGroup + plan" if event.get("leader") else "SyncGroup", "SyncGroup")
+		self.request(stamp(), column, "SyncGroup + plan" if column in self.planned else "SyncGroup", "SyncGroup")
+		self.planned.discard(column)
 
 	def on_sync_received(self, stamp, column, event, error):
 		if error:

@@ -29,10 +29,10 @@ STORY = {
 	"m1": [
 		client(0, "prepare"), client(100, "join_sent"),
 		client(2000, "join_received", M1, gen=1, leader=True), client(2100, "assign", M1),
-		client(900_000, "sync_sent", M1, leader=True),
+		client(900_000, "sync_sent", M1),
 		client(901_000, "sync_received", M1, error="REBALANCE_IN_PROGRESS"), client(901_100, "join_sent", M1),
 		client(903_000, "join_received", M1, gen=2, leader=True),
-		client(904_000, "sync_sent", M1, leader=True), client(905_000, "sync_received", M1),
+		client(904_000, "sync_sent", M1), client(905_000, "sync_received", M1),
 		client(905_100, "complete", M1, gen=2), client(905_200, "assigned", M1, partitions={"t": [0, 1, 2, 4]}),
 		client(950_000, "heartbeat_sent", M1), client(951_000, "heartbeat_received", M1),
 		client(960_000, "heartbeat_sent", M1), client(961_000, "heartbeat_received", M1, error="REBALANCE_IN_PROGRESS"),
