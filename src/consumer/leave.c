@@ -47,7 +47,7 @@ static rg_err revoke_all(rg_consumer *consumer, int64_t until_us, rg_error *erro
 		/* Some of the time is for leaving. */
 		err = rg__commit_positions(consumer, true, wait_ms - wait_ms / 4, error);
 		if (err)
-			rg__log(&consumer->log, RG__LOG_WARNING, "COMMIT", "the last one: %s", rg_err_name(err));
+			rg__log(&consumer->log, RG__LOG_WARNING, "COMMIT", "not all was committed at the end: %s", error->text);
 	}
 	rg__revoke(consumer, &all);
 	return err;
