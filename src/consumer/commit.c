@@ -240,6 +240,22 @@ static void conclude(rg_consumer *consumer, struct rg__commit *commit)
 	finish(consumer, commit);
 }
 
+/* What stood in the way, and whose answer is missing. */
+static void say_late(rg_consumer *consumer, const struct rg__commit *commit, rg_error *ret_late)
+{
+	char coordinator[320];
+
+	rg__member_coordinator(consumer->member, coordinator, sizeof(coordinator));
+	if (commit->last.code)
+		rg__fail(ret_late, RG_ERR_TIMED_OUT, "commit: no success in time, at last %s", commit->last.text);
+	else if (commit != consumer->committer.first)
+		rg__fail(ret_late, RG_ERR_TIMED_OUT, "commit: no answer in time to those before it");
+	else if (coordinator[0])
+		rg__fail(ret_late, RG_ERR_TIMED_OUT, "commit: no answer from %s in time", coordinator);
+	else
+		rg__fail(ret_late, RG_ERR_TIMED_OUT, "commit: no coordinator was found in time");
+}
+
 static void again_later(rg_consumer *consumer, const rg_error *error)
 {
 	struct rg__committer *committer = &consumer->committer;
@@ -249,6 +265,7 @@ static void again_later(rg_consumer *consumer, const rg_error *error)
 	                               settings->retry_backoff_max_ms * INT64_C(1000),
 	                               committer->failures++, &committer->random);
 
+	committer->first->last = *error;
 	if (now_us + pause_us < committer->first->ends_at) {
 		committer->pausing = true;
 		rg__timer_set(committer->timer, rg__now_us(rg__member_io(consumer->member)) + pause_us);
@@ -256,7 +273,7 @@ static void again_later(rg_consumer *consumer, const rg_error *error)
 	}
 	rg_error late;
 
-	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no success in time, at last %s", error->text);
+	say_late(consumer, committer->first, &late);
 	finish_with(consumer, committer->first, &late);
 }
 
@@ -404,7 +421,7 @@ static void too_late(void *user)
 
 	if (!consumer->committer.first)
 		return;
-	rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
+	say_late(consumer, consumer->committer.first, &late);
 	give_up_first(consumer, &late);
 }
 
@@ -421,7 +438,7 @@ static void cancel(rg_consumer *consumer, void *arg)
 	if (commit->woken)
 		rg__fail(&late, RG_ERR_WOKEN, "commit: woken up before it was answered");
 	else
-		rg__fail(&late, RG_ERR_TIMED_OUT, "commit: no answer in time");
+		say_late(consumer, commit, &late);
 	if (!before) {
 		give_up_first(consumer, &late);
 		return;

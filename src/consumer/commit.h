@@ -32,6 +32,7 @@ struct rg__commit {
 	bool finished;   /* under the thread's lock */
 	bool wakeable;   /* rg_consumer_wakeup() ends the wait for it */
 	bool woken;      /* it has */
+	rg_error last;   /* why it is tried again */
 	rg_error error;  /* once finished: the whole, or the first partition's that failed */
 	struct rg__arena arena;
 };

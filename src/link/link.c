@@ -72,7 +72,8 @@ static void stage_timed_out(struct rg__link *link)
 	                                                        : "no answer to ApiVersions";
 	rg_error error;
 
-	rg__fail(&error, RG_ERR_TIMED_OUT, "%s within %lld ms", what, (long long)link->conf->connect_timeout_ms);
+	rg__fail(&error, RG_ERR_TIMED_OUT, "%s within %lld ms%s", what, (long long)link->conf->connect_timeout_ms,
+	         link->state == RG__LINK_HANDSHAKE ? " (does the port expect TLS or another protocol?)" : "");
 	if (link->state == RG__LINK_RESOLVING)
 		rg__link_go_down(link, &error);
 	else

@@ -573,6 +573,7 @@ START_TEST(a_commit_ends_when_its_time_is_up)
 	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
 	began = now_ms();
 	ck_assert_int_eq(rg_consumer_commit(a.consumer, list, 200, &error), RG_ERR_TIMED_OUT);
+	ck_assert_msg(!strncmp(error.text, "commit: no answer from 127.0.0.1:", 33), "%s", error.text);
 	ck_assert_int_ge(now_ms() - began, 195);
 	ck_assert_int_le(now_ms() - began, 400);
 	ck_assert_int_eq(list->elems[0].err, RD_KAFKA_RESP_ERR__TIMED_OUT);

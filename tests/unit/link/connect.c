@@ -291,7 +291,8 @@ START_TEST(handshake_timeout_at_its_deadline)
 	f.conf.connect_timeout_ms = 2500;
 	fixture_connect(&f);
 	sim_run_ms(&f.sim, 60000);
-	check_down(RG_ERR_TIMED_OUT, "10.0.0.1:9092: no answer to ApiVersions within 2500 ms");
+	check_down(RG_ERR_TIMED_OUT, "10.0.0.1:9092: no answer to ApiVersions within 2500 ms (does the port expect TLS or "
+	                             "another protocol?)");
 	ck_assert_int_eq(f.down_at_us, began + 2500000);
 }
 END_TEST
