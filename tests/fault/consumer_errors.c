@@ -89,7 +89,7 @@ static void close_in_time(void)
 	rg_err err = rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, CLOSE_MS, &error);
 
 	ck_assert_msg(err == RG_OK || err == RG_ERR_TIMED_OUT, "%s", error.text);
-	ck_assert_int_lt(now_ms() - began, CLOSE_MS + 500);
+	ck_assert_int_lt(now_ms() - began, CLOSE_MS + 2500);
 	ck_assert_int_eq(a.owned, 0);
 	ck_assert(alternates(&a));
 	ck_assert_int_eq(a.violations, 0);
