@@ -15,12 +15,14 @@ static void write_log(const rd_kafka_t *rk, int level, const char *facility, con
 	rg__voice_write(rd_kafka_opaque(rk), level, facility, line);
 }
 
-/* Whatever the application has set: offsets are committed by us alone, with member id and generation. */
+/* Whatever the application has set: offsets are committed by us alone, with member id and generation, and we reset them,
+ * as the application has set it. */
 static rg_err force(rd_kafka_conf_t *conf, rg_error *error)
 {
 	static const char *const forced[][2] = {
 		{"enable.auto.commit", "false"},
 		{"enable.auto.offset.store", "false"},
+		{"auto.offset.reset", "error"},
 	};
 
 	for (size_t i = 0; i < sizeof(forced) / sizeof(forced[0]); i++) {
@@ -268,7 +270,8 @@ static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 	slot = slot_of(consumer, message);
 	if (!slot || !slot->fetching || slot->closing)
 		return false;
-	return message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET || !rg__reset_by_time(consumer, slot);
+	return message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+	       !rg__reset_offset(consumer, slot, rd_kafka_message_errstr(message));
 }
 
 /* Takes it over. NULL: it concerns nothing that is owned. */

@@ -248,16 +248,25 @@ static void take_lookup(rg_consumer *consumer)
 		consumer->offsets_fetch_failures = 0;
 }
 
-bool rg__reset_by_time(rg_consumer *consumer, struct rg__slot *slot)
+/* librdkafka would reset by itself, and nobody could tell the records from there from those that were queued before. */
+bool rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, const char *why)
 {
-	if (consumer->conf->settings.auto_offset_reset != RG__RESET_BY_DURATION)
+	enum rg__reset to = consumer->conf->settings.auto_offset_reset;
+	bool in_vain = !slot->begun && slot->start < 0; /* it had no offset yet that could be wrong */
+
+	if (to == RG__RESET_NONE)
 		return false;
-	rg__log(&consumer->log, RG__LOG_NOTICE, "OFFSET", "%s [%d]: its offset does not exist any more; reset by time",
-	        slot->at.topic, (int)slot->at.number);
+	rg__log(&consumer->log, in_vain ? RG__LOG_INFO : RG__LOG_NOTICE, "OFFSET",
+	        "%s [%d]: auto.offset.reset says where to go on: %s", slot->at.topic, (int)slot->at.number, why);
 	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
 	rg__owned_move(&consumer->owned, slot, RD_KAFKA_OFFSET_INVALID);
-	slot->look = RG__LOOK_TIME;
+	if (to == RG__RESET_BY_DURATION)
+		slot->look = RG__LOOK_TIME;
+	else
+		rg__slot_begin_at(slot, to == RG__RESET_EARLIEST ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END);
 	consumer->starting = true;
+	if (in_vain)
+		pause(consumer);
 	return true;
 }
 

@@ -165,6 +165,31 @@ START_TEST(an_offset_that_does_not_exist)
 }
 END_TEST
 
+/* So it is with the other resets: what is there is read, although it lies before the place that was committed. */
+START_TEST(an_offset_that_does_not_exist_is_reset)
+{
+	const char *reset = _i ? "latest" : "earliest";
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rg_error error = {0};
+
+	produce("t", 0, 5);
+	crew_join(&a, "a", "t");
+	crew_until(a.owned == 2, &a);
+	rd_kafka_topic_partition_list_add(list, "t", 0)->offset = 1000;
+	OK(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error));
+	rd_kafka_topic_partition_list_destroy(list);
+	crew_close(&a, RG_CLOSE_LEAVE);
+	a.records = 0;
+	crew_open(&a, "a", crew_conf("auto.offset.reset", reset, NULL));
+	crew_subscribe(&a, "t");
+	records_come(0);
+	ck_assert_int_ge(a.record_offsets[0], _i ? 5 : 0);
+	ck_assert_int_lt(a.record_offsets[0], _i ? 1000 : 1);
+	ck_assert_int_eq(place_of(&a, 0), a.record_offsets[a.records - 1] + 1);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
 /* While nobody answers poll does not wait, and closing is bounded. */
 START_TEST(nobody_to_ask)
 {
@@ -216,6 +241,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, it_begins_where_the_broker_says);
 	tcase_add_test(tcase, a_committed_offset_counts_more);
 	tcase_add_test(tcase, an_offset_that_does_not_exist);
+	tcase_add_loop_test(tcase, an_offset_that_does_not_exist_is_reset, 0, 2);
 	tcase_add_test(tcase, nobody_to_ask);
 	tcase_add_test(tcase, what_cannot_be_looked_up_is_told);
 }
