@@ -300,16 +300,22 @@ static void wait_for_start(rg_consumer *consumer, const struct rg__slot *slot, i
 		rg__news_again(consumer);
 }
 
-static rg_err find_position(rg_consumer *consumer, const struct rg__slot *slot, int64_t until_us, int64_t *ret_offset,
+static rg_err find_position(rg_consumer *consumer, struct rg__slot *slot, int64_t until_us, int64_t *ret_offset,
                             rg_error *error)
 {
+	rg_err err;
+
 	wait_for_start(consumer, slot, until_us);
 	if (slot->next >= 0 || slot->start >= 0) {
 		*ret_offset = slot->next >= 0 ? slot->next : slot->start;
 		return RG_OK;
 	}
-	if (slot->start == RD_KAFKA_OFFSET_BEGINNING)
-		return query(consumer, slot, RD_KAFKA_OFFSET_BEGINNING, until_us, ret_offset, error);
+	if (slot->start == RD_KAFKA_OFFSET_BEGINNING) {
+		/* Asked once: the answer may have to wait behind a fetch that waits for records. */
+		if (!(err = query(consumer, slot, RD_KAFKA_OFFSET_BEGINNING, until_us, ret_offset, error)))
+			slot->start = *ret_offset;
+		return err;
+	}
 	if (slot->start == RD_KAFKA_OFFSET_INVALID && !slot->hopeless)
 		return rg__fail(error, RG_ERR_TIMED_OUT, "%s [%d]: the group's offset is not known yet", slot->at.topic,
 		                (int)slot->at.number);
@@ -320,7 +326,7 @@ static rg_err find_position(rg_consumer *consumer, const struct rg__slot *slot, 
 rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
                             int timeout_ms, rg_error *error)
 {
-	const struct rg__slot *slot = owned_slot(consumer, "rg_consumer_position", topic, partition, error);
+	struct rg__slot *slot = owned_slot(consumer, "rg_consumer_position", topic, partition, error);
 
 	if (!slot)
 		return consumer->closed ? RG_ERR_CLOSED : RG_ERR_NOT_OWNED;
@@ -332,7 +338,7 @@ rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t pa
 rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag, int timeout_ms,
                        rg_error *error)
 {
-	const struct rg__slot *slot = owned_slot(consumer, "rg_consumer_lag", topic, partition, error);
+	struct rg__slot *slot = owned_slot(consumer, "rg_consumer_lag", topic, partition, error);
 	int64_t until_us = until(timeout_ms), position, low, high = RD_KAFKA_OFFSET_INVALID;
 	rg_err err;
 

@@ -213,6 +213,27 @@ START_TEST(the_position_before_the_first_record)
 }
 END_TEST
 
+/* Nothing is committed and nothing comes: the broker is asked once where that is, and then it is known. */
+START_TEST(the_position_at_the_beginning)
+{
+	rg_error error = {0};
+	int64_t offset = -77, behind = -77;
+
+	join();
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+	ck_assert_int_eq(offset, 0);
+	offset = -77;
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, 0, &error));
+	ck_assert_int_eq(offset, 0);
+	while (rg_consumer_lag(a.consumer, "t", 0, &behind, 0, &error)) /* until a fetch has seen the end */
+		crew_turn((struct actor *[]){&a, NULL});
+	ck_assert_int_eq(behind, 0);
+	produce("t", 0, 3);
+	crew_until(a.records == 3, &a);
+	ck_assert_int_eq(position("t", 0), 3);
+}
+END_TEST
+
 START_TEST(positions_that_are_not_known)
 {
 	rg_error error = {0};
@@ -404,6 +425,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, leader_epochs_are_kept);
 	tcase_add_test(tcase, where_it_is_and_how_far_behind);
 	tcase_add_test(tcase, the_position_before_the_first_record);
+	tcase_add_test(tcase, the_position_at_the_beginning);
 	tcase_add_test(tcase, positions_that_are_not_known);
 	tcase_add_test(tcase, lag_is_bounded_with_all_brokers_gone);
 	tcase_add_test(tcase, what_it_subscribes_to);
