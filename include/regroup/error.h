@@ -31,7 +31,7 @@ enum {
 	RG_ERR_ASSIGNOR = -1011,    /**< an assignor returned an error, or the group chose an unknown one */
 	RG_ERR_LOST = -1012,        /**< ownership is gone: not possible for these partitions any more */
 	RG_ERR_NOT_OWNED = -1013,   /**< a partition that this consumer does not own */
-	RG_ERR_NO_OFFSET = -1014,   /**< no committed offset and auto.offset.reset is none */
+	RG_ERR_NO_OFFSET = -1014,   /**< no offset to begin at, and auto.offset.reset is none */
 	RG_ERR_CLOSED = -1015,      /**< the object is closing or closed */
 	RG_ERR_MAX_POLL = -1016,    /**< max.poll.interval.ms passed without a poll; the member left the group */
 	RG_ERR_SYSTEM = -1017,      /**< the operating system refused something; the text has its words */

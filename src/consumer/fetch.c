@@ -270,8 +270,10 @@ static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 	slot = slot_of(consumer, message);
 	if (!slot || !slot->fetching || slot->closing)
 		return false;
-	return message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
-	       !rg__reset_offset(consumer, slot, rd_kafka_message_errstr(message));
+	if (message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
+		return true;
+	rg__reset_offset(consumer, slot, rd_kafka_message_errstr(message));
+	return false;
 }
 
 /* Takes it over. NULL: it concerns nothing that is owned. */

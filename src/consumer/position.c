@@ -248,26 +248,55 @@ static void take_lookup(rg_consumer *consumer)
 		consumer->offsets_fetch_failures = 0;
 }
 
-/* librdkafka would reset by itself, and nobody could tell the records from there from those that were queued before. */
-bool rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, const char *why)
+/* A place that was looked for in vain is looked for again, after a pause. */
+static void look_again(rg_consumer *consumer, struct rg__slot *slot)
 {
-	enum rg__reset to = consumer->conf->settings.auto_offset_reset;
-	bool in_vain = !slot->begun && slot->start < 0; /* it had no offset yet that could be wrong */
+	int64_t place = slot->start;
 
-	if (to == RG__RESET_NONE)
-		return false;
-	rg__log(&consumer->log, in_vain ? RG__LOG_INFO : RG__LOG_NOTICE, "OFFSET",
-	        "%s [%d]: auto.offset.reset says where to go on: %s", slot->at.topic, (int)slot->at.number, why);
+	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
+	rg__owned_move(&consumer->owned, slot, place);
+	pause(consumer);
+}
+
+static void go_on_nowhere(rg_consumer *consumer, struct rg__slot *slot, const char *why)
+{
+	rg_error error;
+
+	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
+	slot->start = RD_KAFKA_OFFSET_INVALID;
+	slot->next = RG__NO_OFFSET;
+	slot->begun = false;
+	slot->hopeless = true;
+	rg__fail(&error, RG_ERR_NO_OFFSET, "%s [%d]: %s; auto.offset.reset is none", slot->at.topic, (int)slot->at.number, why);
+	rg__tell(consumer, &error);
+}
+
+static void reset_to(rg_consumer *consumer, struct rg__slot *slot, enum rg__reset to)
+{
 	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
 	rg__owned_move(&consumer->owned, slot, RD_KAFKA_OFFSET_INVALID);
 	if (to == RG__RESET_BY_DURATION)
 		slot->look = RG__LOOK_TIME;
 	else
 		rg__slot_begin_at(slot, to == RG__RESET_EARLIEST ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END);
-	consumer->starting = true;
+}
+
+/* librdkafka would reset by itself, and nobody could tell the records from there from those that were queued before. */
+void rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, const char *why)
+{
+	enum rg__reset to = consumer->conf->settings.auto_offset_reset;
+	bool in_vain = !slot->begun && slot->start < 0; /* there is no offset yet that could be wrong */
+
+	if (in_vain || to != RG__RESET_NONE)
+		rg__log(&consumer->log, in_vain ? RG__LOG_INFO : RG__LOG_NOTICE, "OFFSET", "%s [%d]: %s; %s", slot->at.topic,
+		        (int)slot->at.number, why, in_vain ? "it is looked up again" : "auto.offset.reset says where to go on");
 	if (in_vain)
-		pause(consumer);
-	return true;
+		look_again(consumer, slot);
+	else if (to == RG__RESET_NONE)
+		go_on_nowhere(consumer, slot, why);
+	else
+		reset_to(consumer, slot, to);
+	consumer->starting = true;
 }
 
 /* --- All of it ---------------------------------------------------------------------------------------------------- */

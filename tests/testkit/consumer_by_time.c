@@ -190,6 +190,59 @@ START_TEST(an_offset_that_does_not_exist_is_reset)
 }
 END_TEST
 
+static void at_the_beginning(struct actor *actor, rd_kafka_topic_partition_list_t *partitions)
+{
+	(void)actor;
+	for (int i = 0; i < partitions->cnt; i++)
+		partitions->elems[i].offset = RD_KAFKA_OFFSET_BEGINNING;
+}
+
+/* With none the application is told once, by the partition's name, and helps itself. */
+START_TEST(an_offset_that_does_not_exist_is_not_reset)
+{
+	rg_error error = {0};
+	int64_t position;
+
+	produce("t", 0, 5);
+	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(!strcmp(a.errors, "NO_OFFSET; NO_OFFSET"), &a); /* neither of them has one */
+	a.errors[0] = '\0';
+	OK(rg_consumer_seek(a.consumer, "t", 0, 1000, &error));
+	crew_until(a.errors[0], &a);
+	ck_assert_int_eq(a.error.code, RG_ERR_NO_OFFSET);
+	ck_assert_msg(!strncmp(a.error.text, "t [0]: ", 7) && strstr(a.error.text, "; auto.offset.reset is none"), "%s",
+	              a.error.text);
+	ck_assert_int_eq(rg_consumer_position(a.consumer, "t", 0, &position, WITHIN_MS, &error), RG_ERR_NO_OFFSET);
+	a.errors[0] = '\0';
+	OK(rg_consumer_seek(a.consumer, "t", 0, 3, &error));
+	crew_until(a.records == 2, &a);
+	ck_assert_str_eq(a.errors, "");
+}
+END_TEST
+
+/* That nobody can tell a place now is no reason to begin somewhere else, and none to ask all the time. */
+START_TEST(a_place_that_is_told_late_is_the_one_asked_for)
+{
+	rg_error error = {0};
+
+	produce("t", 0, 5);
+	OK(rg_testkit_set_versions(kit, 2, -1, -1, &error));
+	crew_open(&a, "a", crew_conf("auto.offset.reset", _i ? "none" : "latest", NULL));
+	a.in_assigned = at_the_beginning;
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	crew_poll_for(1500, (struct actor *[]){&a, NULL});
+	ck_assert_int_eq(a.records, 0);
+	OK(rg_testkit_set_versions(kit, 2, 0, 5, &error));
+	OK(rg_testkit_stop_broker(kit, 1, &error)); /* versions are asked for when a connection is made */
+	OK(rg_testkit_start_broker(kit, 1, &error));
+	crew_until(a.records == 5, &a);
+	ck_assert_int_eq(a.record_offsets[0], 0);
+	ck_assert_msg(!strstr(a.errors, "OFFSET"), "%s", a.errors);
+}
+END_TEST
+
 /* While nobody answers poll does not wait, and closing is bounded. */
 START_TEST(nobody_to_ask)
 {
@@ -242,6 +295,8 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_committed_offset_counts_more);
 	tcase_add_test(tcase, an_offset_that_does_not_exist);
 	tcase_add_loop_test(tcase, an_offset_that_does_not_exist_is_reset, 0, 2);
+	tcase_add_test(tcase, an_offset_that_does_not_exist_is_not_reset);
+	tcase_add_loop_test(tcase, a_place_that_is_told_late_is_the_one_asked_for, 0, 2);
 	tcase_add_test(tcase, nobody_to_ask);
 	tcase_add_test(tcase, what_cannot_be_looked_up_is_told);
 }
