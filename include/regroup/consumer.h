@@ -185,7 +185,8 @@ RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int
 
 /** How many offsets an owned partition is behind its end, as the last fetch saw that; when none has, or the partition
  * is paused, its leader is asked, which takes up to `timeout_ms`. The marks of transactions are offsets, too, and are
- * passed with the next record. Errors are those of rg_consumer_position(). */
+ * passed with the next record; so are the records of open ones, which read_committed holds back. Errors are those of
+ * rg_consumer_position(). */
 RG_API rg_err rg_consumer_lag(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_lag,
                               int timeout_ms, rg_error *error);
 
