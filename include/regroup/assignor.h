@@ -28,7 +28,8 @@ typedef struct rg_bytes {
 typedef struct rg_group_topic {
 	const char *name;        /**< NUL-terminated */
 	int32_t partition_count; /**< at least 1 */
-	/** For each partition the racks of its replicas, or NULL when unknown (KIP-881). racks[p] has rack_counts[p] names. */
+	/** For each partition the racks of its replicas, or NULL when unknown (KIP-881). racks[p] has rack_counts[p]
+	 * names. */
 	const char *const *const *racks;
 	const int32_t *rack_counts;
 } rg_group_topic;
@@ -48,8 +49,8 @@ typedef struct rg_group_member {
 	 * out. */
 	const int32_t *topics;
 	int32_t topic_count;
-	/** What it says it owns (KIP-429): only existing partitions of existing topics, each once, ascending; other claims are
-	 * dropped before the assignor sees them. A member may claim what it no longer subscribes to. */
+	/** What it says it owns (KIP-429): only existing partitions of existing topics, each once, ascending; other
+	 * claims are dropped before the assignor sees them. A member may claim what it no longer subscribes to. */
 	const rg_group_partition *owned;
 	int32_t owned_count;
 	int32_t generation; /**< the generation of `owned` (KIP-792), -1 when the member did not say */

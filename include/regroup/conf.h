@@ -41,9 +41,9 @@ RG_API rg_err rg_conf_add_assignor(rg_conf *conf, const rg_assignor *assignor, v
 
 /** Where log lines go: `level` is syslog's (3 error … 7 debug), `facility` a short word, `line` one line without its
  * end, free of secrets. Called on any thread, one call at a time for each consumer or member; must not call into it.
- * NULL turns the log off; the default writes notices (5), warnings and errors to stderr. What
- * is tried again without success is a warning once it lasts some seconds (a connection that cannot be made, or an answer
- * that does not come: at once), and a notice when it works again. */
+ * NULL turns the log off; the default writes notices (5), warnings and errors to stderr. What is tried again without
+ * success is a warning once it lasts some seconds (a connection that cannot be made, or an answer that does not
+ * come: at once), and a notice when it works again. */
 typedef void rg_log_cb(void *user, int level, const char *facility, const char *line);
 RG_API void rg_conf_set_log(rg_conf *conf, rg_log_cb *write, void *user);
 

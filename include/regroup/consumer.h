@@ -109,11 +109,11 @@ RG_API void rg_consumer_wakeup(rg_consumer *consumer);
 RG_API int rg_consumer_failed(const rg_consumer *consumer);
 
 /** Commits and waits up to `timeout_ms`. `offsets` NULL: the position of every owned partition; else the partitions
- * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK; RG_ERR_NOT_OWNED:
- * a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT and RG_ERR_WOKEN: what was sent may still be
- * done, and the next commit waits for its answer; RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number: 27
- * while the group rebalances (the assignment is not lost by it), 22 and 25 when the member was thrown out, and
- * others. */
+ * with the offsets (of the next record to read) listed; each entry's `err` says how it went. RG_OK;
+ * RG_ERR_NOT_OWNED: a partition is not owned, nothing was sent; RG_ERR_LOST; RG_ERR_TIMED_OUT and RG_ERR_WOKEN: what
+ * was sent may still be done, and the next commit waits for its answer; RG_ERR_STATE; RG_ERR_CLOSED; RG_ERR_MEMORY;
+ * or Kafka's number: 27 while the group rebalances (the assignment is not lost by it), 22 and 25 when the member was
+ * thrown out, and others. */
 RG_API rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t *offsets, int timeout_ms,
                                  rg_error *error);
 
@@ -133,11 +133,12 @@ typedef void rg_commit_cb(rg_consumer *consumer, const rg_error *error, rd_kafka
 RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets,
                                        rg_commit_cb *done, void *user, rg_error *error);
 
-/** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not wait.
- * An absolute `offset` is the position from now on, so that is what the next commit of positions commits; the others are
- * looked up by the next rg_consumer_poll() or rg_consumer_position() and count from then on, although no record came. A
- * record in hand does not count as processed any more. Also inside on_assigned. RG_OK; RG_ERR_NOT_OWNED: the partition
- * is not owned, or is being given up; RG_ERR_INVALID: no offset to begin at; RG_ERR_CLOSED. */
+/** Makes a partition go on at `offset`: an absolute one, or RD_KAFKA_OFFSET_BEGINNING, _END, _TAIL(n). Does not
+ * wait. An absolute `offset` is the position from now on, so that is what the next commit of positions commits; the
+ * others are looked up by the next rg_consumer_poll() or rg_consumer_position() and count from then on, although no
+ * record came. A record in hand does not count as processed any more. Also inside on_assigned. RG_OK;
+ * RG_ERR_NOT_OWNED: the partition is not owned, or is being given up; RG_ERR_INVALID: no offset to begin at;
+ * RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset,
                                rg_error *error);
 
@@ -175,11 +176,11 @@ RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *co
 RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, int timeout_ms,
                                     rg_error *error);
 
-/** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1: without
- * end) when that is the committed offset, or what auto.offset.reset or a seek stands for, and not known yet; not inside a
- * listener. RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none (auto.offset.reset none), or it is
- * at a place that the broker did not tell within a second, and no record has come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or
- * Kafka's number. */
+/** The offset of the record that comes next of an owned partition. Waits up to `timeout_ms` (0: not at all; -1:
+ * without end) when that is the committed offset, or what auto.offset.reset or a seek stands for, and not known yet;
+ * not inside a listener. RG_OK; RG_ERR_NOT_OWNED; RG_ERR_TIMED_OUT; RG_ERR_NO_OFFSET: there is none
+ * (auto.offset.reset none), or it is at a place that the broker did not tell within a second, and no record has
+ * come; RG_ERR_LIBRDKAFKA; RG_ERR_CLOSED; or Kafka's number. */
 RG_API rg_err rg_consumer_position(rg_consumer *consumer, const char *topic, int32_t partition, int64_t *ret_offset,
                                    int timeout_ms, rg_error *error);
 
@@ -215,9 +216,9 @@ RG_API rg_err rg_consumer_status(rg_consumer *consumer, rg_status *ret_status, r
 /** Calls `each` for every metric of the consumer: those of rg_member_metrics(), and assigned-partitions, commit-*,
  * partition-assigned-*, partition-lost-* and partition-revoked-* (how long the listener took) of Java's
  * consumer-coordinator-metrics; commit-sync-time-ns-total, committed-time-ns-total, last-poll-seconds-ago,
- * poll-idle-ratio-avg and time-between-poll-* of its consumer-metrics. Windows and units are those of rg_member_metrics()
- * where the name does not say otherwise. `each` must not call into the consumer. RG_OK; RG_ERR_INVALID: no `each`;
- * RG_ERR_CLOSED. */
+ * poll-idle-ratio-avg and time-between-poll-* of its consumer-metrics. Windows and units are those of
+ * rg_member_metrics() where the name does not say otherwise. `each` must not call into the consumer. RG_OK;
+ * RG_ERR_INVALID: no `each`; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_metrics(rg_consumer *consumer, rg_metric_cb *each, void *user, rg_error *error);
 
 /** One of them. RG_OK; RG_ERR_INVALID: there is none of that name; RG_ERR_CLOSED. */

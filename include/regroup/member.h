@@ -22,10 +22,10 @@ extern "C" {
 /** A seat. */
 typedef struct rg_member rg_member;
 
-/** Makes a member; it does nothing before rg_member_join(). Uses the properties bootstrap.servers, group.id and the group
- * and connection properties of `conf`, which is copied. `protocol_type` is what all members of a group have in common
- * ("consumer", "connect", your own). Returns RG_OK, RG_ERR_INVALID (a property; the text names it), RG_ERR_MEMORY or
- * RG_ERR_SYSTEM. Free with rg_member_free(). */
+/** Makes a member; it does nothing before rg_member_join(). Uses the properties bootstrap.servers, group.id and the
+ * group and connection properties of `conf`, which is copied. `protocol_type` is what all members of a group have in
+ * common ("consumer", "connect", your own). Returns RG_OK, RG_ERR_INVALID (a property; the text names it),
+ * RG_ERR_MEMORY or RG_ERR_SYSTEM. Free with rg_member_free(). */
 RG_API rg_err rg_member_new(rg_member **ret_member, const rg_conf *conf, const char *protocol_type, rg_error *error);
 
 /** Frees a member at once. It does not leave the group: to give the seat up, call rg_member_leave() first and wait for
@@ -35,7 +35,8 @@ RG_API void rg_member_free(rg_member *member);
 /** A descriptor that becomes readable when rg_member_dispatch() has something to do. It belongs to the member. */
 RG_API int rg_member_fd(const rg_member *member);
 
-/** After how many milliseconds rg_member_dispatch() has something to do although the descriptor is silent: 0 now, -1 never. */
+/** After how many milliseconds rg_member_dispatch() has something to do although the descriptor is silent: 0 now, -1
+ * never. */
 RG_API int rg_member_timeout_ms(const rg_member *member);
 
 /** Does what is due, without waiting: network, timers. Changes what rg_member_next() returns. */
@@ -54,13 +55,14 @@ typedef struct rg_member_protocol {
 	rg_bytes metadata; /**< what the leader sees of this member */
 } rg_member_protocol;
 
-/** Wants to be a member, with these protocols (copied). RG_MEMBER_PREPARE comes next. RG_OK; RG_ERR_INVALID: no protocol, or
- * a bad one; RG_ERR_STATE: joined already, or leaving; RG_ERR_MEMORY. */
+/** Wants to be a member, with these protocols (copied). RG_MEMBER_PREPARE comes next. RG_OK; RG_ERR_INVALID: no
+ * protocol, or a bad one; RG_ERR_STATE: joined already, or leaving; RG_ERR_MEMORY. */
 RG_API rg_err rg_member_join(rg_member *member, const rg_member_protocol *protocols, size_t count, rg_error *error);
 
-/** Asks the group for a rebalance (KIP-568), now or as soon as the one under way is over; `reason` (KIP-800, cut at 255
- * bytes, may be NULL) is for the broker's log. For a member that does not lead a coordinator does so only when it finds the
- * metadata changed, which come with the answer to RG_MEMBER_PREPARE. RG_OK; RG_ERR_STATE: not joined, or failed. */
+/** Asks the group for a rebalance (KIP-568), now or as soon as the one under way is over; `reason` (KIP-800, cut at
+ * 255 bytes, may be NULL) is for the broker's log. For a member that does not lead a coordinator does so only when
+ * it finds the metadata changed, which come with the answer to RG_MEMBER_PREPARE. RG_OK; RG_ERR_STATE: not joined,
+ * or failed. */
 RG_API rg_err rg_member_rejoin(rg_member *member, const char *reason);
 
 /** How to leave (KIP-1092). */
@@ -70,8 +72,9 @@ typedef enum rg_leave {
 	RG_LEAVE_NEVER    /**< keep the seat until the session times out */
 } rg_leave;
 
-/** Wants to be no member any more. RG_MEMBER_LEFT comes after at most `timeout_ms` (-1: request.timeout.ms). What was
- * asked and not answered is forgotten. RG_OK; RG_ERR_STATE: not joined; RG_ERR_INVALID: no such `how`, or less than -1. */
+/** Wants to be no member any more. RG_MEMBER_LEFT comes after at most `timeout_ms` (-1: request.timeout.ms). What
+ * was asked and not answered is forgotten. RG_OK; RG_ERR_STATE: not joined; RG_ERR_INVALID: no such `how`, or less
+ * than -1. */
 RG_API rg_err rg_member_leave(rg_member *member, rg_leave how, const char *reason, int timeout_ms);
 
 /** Says that the application is alive: without this call max.poll.interval.ms ends the membership (KIP-62), with
@@ -127,14 +130,16 @@ typedef struct rg_member_event {
 	const char *reason;    /**< PREPARE: why, "" when not known */
 } rg_member_event;
 
-/** Takes the oldest event, or NULL. It belongs to the caller until rg_member_event_free(), whatever becomes of the member. */
+/** Takes the oldest event, or NULL. It belongs to the caller until rg_member_event_free(), whatever becomes of the
+ * member. */
 RG_API rg_member_event *rg_member_next(rg_member *member);
 
 /** Frees an event with all it points to. NULL is ignored. Any thread. */
 RG_API void rg_member_event_free(rg_member_event *event);
 
-/** Answers RG_MEMBER_PREPARE or RG_MEMBER_LOST. `protocols` (copied) replace what was given before; NULL keeps that. `keeps`:
- * something is still held, as cooperative protocols do (KIP-429). An outdated ticket is ignored. RG_OK, RG_ERR_INVALID, RG_ERR_MEMORY. */
+/** Answers RG_MEMBER_PREPARE or RG_MEMBER_LOST. `protocols` (copied) replace what was given before; NULL keeps that.
+ * `keeps`: something is still held, as cooperative protocols do (KIP-429). An outdated ticket is ignored. RG_OK,
+ * RG_ERR_INVALID, RG_ERR_MEMORY. */
 RG_API rg_err rg_member_prepared(rg_member *member, uint32_t ticket, const rg_member_protocol *protocols, size_t count,
                                  int keeps);
 
@@ -144,29 +149,30 @@ typedef struct rg_member_share {
 	rg_bytes assignment;
 } rg_member_share;
 
-/** Answers RG_MEMBER_ASSIGN. Members that are not listed get an empty share. Copied. An outdated ticket is ignored. RG_OK;
- * RG_ERR_INVALID: an unknown member id, or one twice (nothing is sent; answer again); RG_ERR_MEMORY. */
+/** Answers RG_MEMBER_ASSIGN. Members that are not listed get an empty share. Copied. An outdated ticket is ignored.
+ * RG_OK; RG_ERR_INVALID: an unknown member id, or one twice (nothing is sent; answer again); RG_ERR_MEMORY. */
 RG_API rg_err rg_member_assigned(rg_member *member, uint32_t ticket, const rg_member_share *shares, size_t count);
 
-/** Answers RG_MEMBER_ASSIGN when there is no plan: `code` is RG_ERR_ASSIGNOR or RG_ERR_BAD_PLAN and comes back with `text` as
- * RG_MEMBER_ERROR; the rebalance is tried again after a pause, once rg_member_retry() was called. With RG_ERR_MEMORY it is tried
- * again after a pause, and nobody is told. */
+/** Answers RG_MEMBER_ASSIGN when there is no plan: `code` is RG_ERR_ASSIGNOR or RG_ERR_BAD_PLAN and comes back with
+ * `text` as RG_MEMBER_ERROR; the rebalance is tried again after a pause, once rg_member_retry() was called. With
+ * RG_ERR_MEMORY it is tried again after a pause, and nobody is told. */
 RG_API void rg_member_assign_failed(rg_member *member, uint32_t ticket, rg_err code, const char *text);
 
 /** After an RG_MEMBER_ERROR that is not fatal: go on. */
 RG_API void rg_member_retry(rg_member *member);
 
-/** What the member is now: "Unjoined", "Preparing", "Joining", "Assigning", "Syncing", "Stable", "Leaving" or "Failed". */
+/** What the member is now: "Unjoined", "Preparing", "Joining", "Assigning", "Syncing", "Stable", "Leaving" or
+ * "Failed". */
 RG_API const char *rg_member_state(const rg_member *member);
 
 /** Gets one number. `name` is a constant. */
 typedef void rg_metric_cb(const char *name, double value, void *user);
 
-/** Calls `each` for every metric of the membership, with the name Java has for it in consumer-coordinator-metrics: join-*,
- * sync-*, heartbeat-*, rebalance-*, failed-rebalance-*, last-*. Totals count from the start. Averages and maxima, in
- * milliseconds, and rates are those of a window that ends now, of metrics.num.samples times metrics.sample.window.ms; an
- * average or maximum of nothing is NaN, as Java's. What never happened is -1 seconds ago. `each` must not call into the
- * member. RG_OK; RG_ERR_INVALID: no `each`. */
+/** Calls `each` for every metric of the membership, with the name Java has for it in consumer-coordinator-metrics:
+ * join-*, sync-*, heartbeat-*, rebalance-*, failed-rebalance-*, last-*. Totals count from the start. Averages and
+ * maxima, in milliseconds, and rates are those of a window that ends now, of metrics.num.samples times
+ * metrics.sample.window.ms; an average or maximum of nothing is NaN, as Java's. What never happened is -1 seconds
+ * ago. `each` must not call into the member. RG_OK; RG_ERR_INVALID: no `each`. */
 RG_API rg_err rg_member_metrics(const rg_member *member, rg_metric_cb *each, void *user);
 
 #ifdef __cplusplus

@@ -44,8 +44,8 @@ typedef struct rg_testkit_conf {
 	int32_t group_min_session_timeout_ms;     /**< default 1 (Kafka: 6000) */
 	int32_t group_max_session_timeout_ms;
 	int32_t group_max_size;
-	/** What a JoinGroup or SyncGroup hears that is still waiting when the same member sends another: false: nothing, ever,
-	 * as Kafka 4.1 does; true: 16, as later brokers do (KAFKA-20938). Default false */
+	/** What a JoinGroup or SyncGroup hears that is still waiting when the same member sends another: false: nothing,
+	 * ever, as Kafka 4.1 does; true: 16, as later brokers do (KAFKA-20938). Default false */
 	bool answer_superseded;
 	/** Where event lines go, "-" for standard output, flushed at each line. Default NULL: nowhere */
 	const char *events_path;
