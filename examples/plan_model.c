@@ -40,6 +40,11 @@ void model_free_all(void)
 	}
 }
 
+char model_visible(char c)
+{
+	return (unsigned char)c < ' ' || c == 127 ? '?' : c;
+}
+
 bool model_fail(rg_error *error, const char *format, ...)
 {
 	va_list args;
@@ -49,8 +54,7 @@ bool model_fail(rg_error *error, const char *format, ...)
 	vsnprintf(error->text, sizeof(error->text), format, args);
 	va_end(args);
 	for (char *at = error->text; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == 127)
-			*at = '?';
+		*at = model_visible(*at);
 	return false;
 }
 

@@ -63,6 +63,9 @@ const rg_group *model_group(struct model *model, const char *assignor);
 /* Members own what a plan for `group`, which was made of this model, gave them. */
 void model_follow(struct model *model, const rg_group *group, const rg_plan *plan);
 
+/* Names are the group's, whoever made them up: in what people read none of them shall give orders to a terminal. */
+char model_visible(char c);
+
 /* A sentence that becomes the error; always false. */
 bool model_fail(rg_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -65,13 +65,12 @@ json_t *round_json(const struct round *round, const rg_assignor *assignor)
 	                 (json_int_t)round->elapsed_us);
 }
 
-/* Names are the group's, whoever made them up: none of them shall give orders to a terminal. */
 static void put_name(const char *name, int width)
 {
 	int len = 0;
 
 	for (; name[len]; len++)
-		putchar((unsigned char)name[len] < ' ' || name[len] == 127 ? '?' : name[len]);
+		putchar(model_visible(name[len]));
 	for (; len < width; len++)
 		putchar(' ');
 }

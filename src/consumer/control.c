@@ -17,12 +17,6 @@ static struct rg__slot *find(rg_consumer *consumer, const char *call, const char
 	return NULL;
 }
 
-static bool is_start(int64_t offset)
-{
-	return offset >= 0 || offset == RD_KAFKA_OFFSET_BEGINNING || offset == RD_KAFKA_OFFSET_END ||
-	       offset <= RD_KAFKA_OFFSET_TAIL_BASE;
-}
-
 /* librdkafka's own seeking differs from version to version in what it leaves queued, and waits; giving the partition
  * up and taking it again does neither. */
 rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partition, int64_t offset, rg_error *error)
@@ -31,7 +25,7 @@ rg_err rg_consumer_seek(rg_consumer *consumer, const char *topic, int32_t partit
 
 	if (consumer->closed)
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_seek: the consumer is closed");
-	if (!is_start(offset))
+	if (!rg__is_start(offset))
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_seek: %lld is no offset to begin at", (long long)offset);
 	if (!(slot = find(consumer, "rg_consumer_seek", topic, partition, error)))
 		return RG_ERR_NOT_OWNED;

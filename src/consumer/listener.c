@@ -160,8 +160,7 @@ static void take_start(rg_consumer *consumer, const rd_kafka_topic_partition_t *
 
 	if (!wish || !slot)
 		return;
-	if (wish->offset >= 0 || wish->offset == RD_KAFKA_OFFSET_BEGINNING || wish->offset == RD_KAFKA_OFFSET_END ||
-	    wish->offset <= RD_KAFKA_OFFSET_TAIL_BASE)
+	if (rg__is_start(wish->offset))
 		rg__slot_begin_at(slot, wish->offset);
 	else if (wish->offset != RD_KAFKA_OFFSET_INVALID && wish->offset != RD_KAFKA_OFFSET_STORED)
 		rg__log(&consumer->log, RG__LOG_WARNING, "OFFSET", "on_assigned set %s [%d] to %lld, which is no offset; ignored",

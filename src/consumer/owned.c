@@ -94,6 +94,12 @@ void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partiti
 	owned->last_epoch += partitions->count;
 }
 
+bool rg__is_start(int64_t offset)
+{
+	return offset >= 0 || offset == RD_KAFKA_OFFSET_BEGINNING || offset == RD_KAFKA_OFFSET_END ||
+	       offset <= RD_KAFKA_OFFSET_TAIL_BASE;
+}
+
 void rg__slot_begin_at(struct rg__slot *slot, int64_t offset)
 {
 	bool absolute = offset >= 0;

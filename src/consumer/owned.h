@@ -48,6 +48,8 @@ const char *rg__owned_topic(struct rg__owned *owned, const char *name, size_t le
 bool rg__owned_reserve(struct rg__owned *owned, size_t more); /* false: out of memory */
 /* Adds partitions, in order, that are not owned; there must be room for them. Topics must be of rg__owned_topic(). */
 void rg__owned_add(struct rg__owned *owned, const struct rg__partitions *partitions);
+/* Where an application may let a partition begin: an absolute offset, or one of librdkafka's names for places. */
+bool rg__is_start(int64_t offset);
 /* It begins at an absolute offset, or at one of librdkafka's names for places, which is looked up then. */
 void rg__slot_begin_at(struct rg__slot *slot, int64_t offset);
 /* It goes on somewhere else: whatever is under way for it does not count any more. */

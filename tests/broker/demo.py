@@ -5,17 +5,9 @@ import os
 import subprocess
 import sys
 
-from harness import HERE, Cases, Kafka, program
+from harness import HERE, Cases, Kafka, in_order, program
 
 DEMO = os.path.join(HERE, "..", "..", "examples", "demo.sh")
-
-
-def in_order(text, *parts):
-	at = 0
-	for part in parts:
-		found = text.find(part, at)
-		assert found >= 0, f"{part!r} is missing, or comes too early, in:\n{text}"
-		at = found + len(part)
 
 
 def tells_all(kafka=None):

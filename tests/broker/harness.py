@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "lib"))
 import events  # noqa: E402
 import wire  # noqa: E402
-from report import Report, Skip, SKIP_EXIT  # noqa: E402,F401
+from report import Report, Skip, SKIP_EXIT, in_order  # noqa: E402,F401
 
 KAFKA_SH = os.path.join(HERE, "kafka.sh")
 # How long anything may take that should take a moment: a busy machine is no failure.

@@ -252,7 +252,6 @@ static void a_rejoins(struct life *life)
 	                   life->b.owned == PARTITIONS / 2, &life->a, &life->b);
 }
 
-/* It closes in time, and where not all could be done, it is closed all the same. */
 /* How leaving may end: the connection may have broken just before, and whoever has no coordinator cannot tell it. */
 static void check_left(rg_err err, const rg_error *error)
 {
@@ -261,6 +260,7 @@ static void check_left(rg_err err, const rg_error *error)
 		      "%s", error->text);
 }
 
+/* It closes in time, and where not all could be done, it is closed all the same. */
 static void end(struct actor *actor)
 {
 	int64_t began = now_ms();

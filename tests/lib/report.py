@@ -11,6 +11,15 @@ class Skip(Exception):
 	"""Raised by a case that cannot be tried here; says why."""
 
 
+def in_order(text, *parts):
+	"""Fails unless all parts are in the text, one behind the other."""
+	at = 0
+	for part in parts:
+		found = text.find(part, at)
+		assert found >= 0, f"{part!r} is missing, or comes too early, in:\n{text}"
+		at = found + len(part)
+
+
 class Report:
 	def __init__(self):
 		self.passed, self.failed, self.skipped = 0, 0, 0

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from report import Report
+from report import Report, in_order
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SEQUENCE = os.path.join(HERE, "..", "..", "examples", "sequence.py")
@@ -63,14 +63,6 @@ def draw(story, *options):
 			env={**os.environ, "PYTHONIOENCODING": "utf-8"})
 	assert done.returncode == 0, done.stderr
 	return done.stdout
-
-
-def in_order(text, *parts):
-	at = 0
-	for part in parts:
-		found = text.find(part, at)
-		assert found >= 0, f"{part!r} is missing, or comes too early, in:\n{text}"
-		at = found + len(part)
 
 
 def both_sides():

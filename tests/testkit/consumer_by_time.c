@@ -146,8 +146,8 @@ START_TEST(a_committed_offset_counts_more)
 }
 END_TEST
 
-/* The committed offset is behind the end of the log: librdkafka tells, and time decides. Nobody else hears of it. */
-START_TEST(an_offset_that_does_not_exist)
+/* Five records, and a committed offset far behind the end of the log. */
+static void commit_what_does_not_exist(void)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
 	rg_error error = {0};
@@ -159,6 +159,12 @@ START_TEST(an_offset_that_does_not_exist)
 	OK(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error));
 	rd_kafka_topic_partition_list_destroy(list);
 	crew_close(&a, RG_CLOSE_LEAVE);
+}
+
+/* librdkafka tells, and time decides. Nobody else hears of it. */
+START_TEST(an_offset_that_does_not_exist)
+{
+	commit_what_does_not_exist();
 	open_by_time("by_duration:PT1H");
 	records_come(0);
 	ck_assert_str_eq(a.errors, "");
@@ -168,20 +174,8 @@ END_TEST
 /* So it is with the other resets: what is there is read, although it lies before the place that was committed. */
 START_TEST(an_offset_that_does_not_exist_is_reset)
 {
-	const char *reset = _i ? "latest" : "earliest";
-	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-	rg_error error = {0};
-
-	produce("t", 0, 5);
-	crew_join(&a, "a", "t");
-	crew_until(a.owned == 2, &a);
-	rd_kafka_topic_partition_list_add(list, "t", 0)->offset = 1000;
-	OK(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error));
-	rd_kafka_topic_partition_list_destroy(list);
-	crew_close(&a, RG_CLOSE_LEAVE);
-	a.records = 0;
-	crew_open(&a, "a", crew_conf("auto.offset.reset", reset, NULL));
-	crew_subscribe(&a, "t");
+	commit_what_does_not_exist();
+	open_by_time(_i ? "latest" : "earliest");
 	records_come(0);
 	ck_assert_int_ge(a.record_offsets[0], _i ? 5 : 0);
 	ck_assert_int_lt(a.record_offsets[0], _i ? 1000 : 1);
@@ -204,8 +198,7 @@ START_TEST(an_offset_that_does_not_exist_is_not_reset)
 	int64_t position;
 
 	produce("t", 0, 5);
-	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
-	crew_subscribe(&a, "t");
+	open_by_time("none");
 	crew_until(!strcmp(a.errors, "NO_OFFSET; NO_OFFSET"), &a); /* neither of them has one */
 	a.errors[0] = '\0';
 	OK(rg_consumer_seek(a.consumer, "t", 0, 1000, &error));
