@@ -179,8 +179,18 @@ class Member:
 		# After the wait: until it was gone it could still do something.
 		self.killed_at = time.time_ns() // 1000
 
+	def hears(self, sign):
+		"""Whether it catches this signal, or takes it with sigwait: a process that just began does not yet."""
+		try:
+			with open(f"/proc/{self.process.pid}/status", encoding="ascii", errors="replace") as file:
+				fields = dict(line.split(":", 1) for line in file)
+		except FileNotFoundError:
+			return False
+		return any(int(fields[name], 16) >> (sign - 1) & 1 for name in ("SigCgt", "SigBlk") if name in fields)
+
 	def stop(self, seconds=15, sign=signal.SIGTERM):
-		"""Asks it to go; it must leave in time and exit 0. Returns the seconds it took."""
+		"""Asks it to go, as soon as it can hear that; it must leave in time and exit 0. Returns the seconds it took."""
+		until(f"{self.name} hears {sign.name}", lambda: self.process.poll() is not None or self.hears(sign), also=self.told)
 		begin = time.monotonic()
 		self.process.send_signal(sign)
 		return self.gone(seconds, begin)

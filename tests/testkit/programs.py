@@ -529,9 +529,17 @@ def second_signal_ends_at_once():
 		member.process.send_signal(signal.SIGINT)
 		member.wait_for("leaving")
 		member.exit_codes = (-signal.SIGINT,)
-		member.stop(2, signal.SIGINT)
+		member.process.send_signal(signal.SIGINT)
+		member.gone(2)
 	finally:
 		cluster.process.send_signal(signal.SIGCONT)
+
+
+def asked_to_go_at_once():
+	"""In its first moment, before it is in a group or has reached a broker: it ends politely, whatever it was doing."""
+	cluster, folder = Cluster("t:1"), scratch()
+	for number in range(20):
+		Ours(cluster, folder, f"m{number}", "g", ["t"], consume=number % 2 == 0).stop()
 
 
 def main():
@@ -548,7 +556,7 @@ def main():
 			plans_around_a_member_that_cannot_be_read, plans_with_the_capacities_of_a_running_group, refused, tells_its_usage,
 			versions,
 			nothing_to_read_is_no_failure, unwritable_events,
-			second_signal_ends_at_once):
+			asked_to_go_at_once, second_signal_ends_at_once):
 		report.case(case.__name__, case)
 	return report.finish()
 
