@@ -233,7 +233,8 @@ RG_API rd_kafka_consumer_group_metadata_t *rg_consumer_group_metadata(rg_consume
 
 /** The librdkafka handle that fetches. It belongs to the consumer. Use it for what regroup does not do (metadata,
  * watermarks). Leave its group calls alone: rd_kafka_subscribe() would seat it as another member, rd_kafka_assign()
- * takes away what regroup fetches, and rd_kafka_commit() is sent without this member's id, which the group refuses. */
+ * takes away what regroup fetches, and rd_kafka_commit() is sent without this member's id, which the group refuses.
+ * rg_consumer_close() ends its connections, rg_consumer_free() ends it. */
 RG_API rd_kafka_t *rg_consumer_handle(rg_consumer *consumer);
 
 /** How to close. */

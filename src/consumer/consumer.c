@@ -11,6 +11,7 @@ void rg__consumer_release(rg_consumer *consumer)
 {
 	rd_kafka_t *rk = consumer->rk;
 	struct rg__unassign *unassign = consumer->unassign;
+	struct rg__connections *connections = consumer->connections;
 	struct rg__voice *voice = consumer->voice;
 
 	rg__unassign_forget_consumer(unassign);
@@ -26,10 +27,12 @@ void rg__consumer_release(rg_consumer *consumer)
 	rg__free(consumer->returned);
 	rg__thread_end(consumer);
 	rg__free(consumer);
-	if (rk)
-		rg__fetch_destroy(rk, unassign, voice);
-	else
+	if (rk) {
+		rg__fetch_destroy(rk, unassign, connections, voice);
+	} else {
+		rg__connections_free(connections);
 		rg__voice_free(voice);
+	}
 }
 
 /* What must be right for a consumer beside what every member needs. */
@@ -61,9 +64,10 @@ static rg_err open(rg_consumer *consumer, const rg_conf *conf, rg_error *error)
 	consumer->random.state = (uint64_t)rg__mono_us() | 1;
 	consumer->conf = rg__conf_dup(conf);
 	consumer->voice = rg__voice_new(conf->log, conf->log_user);
+	consumer->connections = consumer->voice ? rg__connections_new(consumer->voice) : NULL;
 	consumer->returned = rg__calloc(1, sizeof(*consumer->returned));
 	consumer->returned_capacity = 1;
-	if (!consumer->conf || !consumer->voice || !consumer->returned)
+	if (!consumer->conf || !consumer->connections || !consumer->returned)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
 	consumer->windows = rg__conf_windows(consumer->conf);
 	rg_conf_set_log(consumer->conf, rg__voice_write, consumer->voice);

@@ -8,12 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DESTROY_WAIT_MS = 5000, HANDLES_MAX = 256, WAIT_FOR_MAX = 1000 };
-
-static void write_log(const rd_kafka_t *rk, int level, const char *facility, const char *line)
-{
-	rg__voice_write(rd_kafka_opaque(rk), level, facility, line);
-}
+enum { DESTROY_WAIT_MS = 5000, CUT_WAIT_MS = 500, HANDLES_MAX = 256, WAIT_FOR_MAX = 1000 };
 
 /* Whatever the application has set: offsets are committed by us alone, with member id and generation, and we reset them,
  * as the application has set it. */
@@ -39,8 +34,7 @@ rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error)
 	rd_kafka_conf_t *conf = rd_kafka_conf_dup(consumer->conf->rdkafka);
 	char text[256] = "";
 
-	rd_kafka_conf_set_opaque(conf, consumer->voice);
-	rd_kafka_conf_set_log_cb(conf, write_log);
+	rg__connections_watch(consumer->connections, conf);
 	if (force(conf, error)) {
 		rd_kafka_conf_destroy(conf);
 		return RG_ERR_LIBRDKAFKA;
@@ -335,12 +329,16 @@ struct ending {
 	bool ended, abandoned;
 	rd_kafka_t *rk;
 	struct rg__unassign *unassign;
+	struct rg__connections *connections;
 	struct rg__voice *voice;
 };
 
-static void end_handle(rd_kafka_t *rk, struct rg__unassign *unassign)
+/* A broker thread that is busy with something else keeps its connection open; then it is as if none had been cut. */
+static void end_handle(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__connections *connections)
 {
 	rg__unassign_free(unassign);
+	rg__connections_cut(connections);
+	rg__connections_gone(connections, CUT_WAIT_MS);
 	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 }
 
@@ -348,6 +346,7 @@ static void free_ending(struct ending *ending)
 {
 	pthread_cond_destroy(&ending->done);
 	pthread_mutex_destroy(&ending->lock);
+	rg__connections_free(ending->connections);
 	rg__voice_free(ending->voice);
 	rg__free(ending);
 }
@@ -357,7 +356,7 @@ static void *destroy(void *user)
 	struct ending *ending = user;
 	bool abandoned;
 
-	end_handle(ending->rk, ending->unassign);
+	end_handle(ending->rk, ending->unassign, ending->connections);
 	pthread_mutex_lock(&ending->lock);
 	ending->ended = true;
 	abandoned = ending->abandoned;
@@ -401,7 +400,8 @@ static bool abandon(struct ending *ending)
 
 /* librdkafka waits without end for records that were not freed, so it does that on a thread of its own, and is left to
  * itself when it takes too long. */
-void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__voice *voice)
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__connections *connections,
+                       struct rg__voice *voice)
 {
 	struct ending *ending = rg__calloc(1, sizeof(*ending));
 	pthread_t thread;
@@ -411,10 +411,12 @@ void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg_
 		pthread_cond_init(&ending->done, NULL);
 		ending->rk = rk;
 		ending->unassign = unassign;
+		ending->connections = connections;
 		ending->voice = voice;
 	}
 	if (!ending || pthread_create(&thread, NULL, destroy, ending)) {
-		end_handle(rk, unassign);
+		end_handle(rk, unassign, connections);
+		rg__connections_free(connections);
 		rg__voice_free(voice);
 		rg__free(ending);
 		return;
@@ -425,6 +427,14 @@ void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg_
 	}
 	pthread_join(thread, NULL);
 	free_ending(ending);
+}
+
+/* Early, so that librdkafka is done with the loss of its connections when its handle is destroyed. A look-up that is
+ * under way would wait in vain for its answer. */
+void rg__fetch_end(rg_consumer *consumer)
+{
+	if (!consumer->lookup)
+		rg__connections_cut(consumer->connections);
 }
 
 void rg__fetch_close(rg_consumer *consumer)

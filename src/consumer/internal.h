@@ -14,6 +14,7 @@
 #include "base/trouble.h"
 #include "consumer/ahead.h"
 #include "consumer/commit.h"
+#include "consumer/connections.h"
 #include "consumer/finder.h"
 #include "consumer/leader.h"
 #include "consumer/lookup.h"
@@ -59,6 +60,7 @@ struct rg__returned {
 struct rg_consumer {
 	rg_conf *conf;
 	struct rg__voice *voice;
+	struct rg__connections *connections;
 	struct rg__log log;
 	struct rg__strategy strategy;
 	struct rg__thread thread;
@@ -79,6 +81,7 @@ struct rg_consumer {
 	struct rg__topics topics; /* that are subscribed to now */
 	rg_listener listener;
 	void *listener_user;
+	bool closing; /* inside close: no subscription follows */
 	bool closed;
 	bool ending; /* inside close or unsubscribe: librdkafka is not waited for */
 
@@ -204,9 +207,11 @@ void rg__call_assigned(rg_consumer *consumer, const struct rg__partitions *parti
 
 /* fetch.c */
 rg_err rg__fetch_open(rg_consumer *consumer, rg_error *error);
+void rg__fetch_end(rg_consumer *consumer); /* nothing is fetched any more, for good */
 void rg__fetch_close(rg_consumer *consumer);
 /* Takes them over; `unassign` may be NULL. */
-void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__voice *voice);
+void rg__fetch_destroy(rd_kafka_t *rk, struct rg__unassign *unassign, struct rg__connections *connections,
+                       struct rg__voice *voice);
 void rg__fetch_topics(rg_consumer *consumer); /* the subscription has changed */
 void rg__fetch_owned_topics(rg_consumer *consumer); /* what is owned has changed */
 void rg__fetch_start(rg_consumer *consumer);

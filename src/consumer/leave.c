@@ -156,6 +156,8 @@ static rg_err end_subscription(rg_consumer *consumer, int how, const char *reaso
 	rg__on_loop(consumer, rg__watch_nothing, NULL);
 	rg__forget_subscription(consumer);
 	rg__fetch_topics(consumer);
+	if (consumer->closing)
+		rg__fetch_end(consumer);
 	left = leave(consumer, how, reason, until_us, &not_left);
 	consumer->rebalancing = consumer->retry = false;
 	consumer->error_count = consumer->errors_left_out = 0;
@@ -208,6 +210,7 @@ rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_erro
 		return RG_ERR_INVALID;
 	if (consumer->closed)
 		return RG_OK;
+	consumer->closing = true;
 	err = end_subscription(consumer, how, "closed", timeout_ms, error);
 	consumer->closed = true;
 	rg__event_of(consumer, "closed", NULL, NULL);

@@ -50,6 +50,22 @@ START_TEST(never_subscribed)
 }
 END_TEST
 
+/* One that breaks while librdkafka's handle ends may end the process. */
+START_TEST(no_connection_is_left_to_fetch)
+{
+	const struct rd_kafka_metadata *metadata;
+
+	crew_open(&a, "a", crew_conf(NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 4, &a);
+	ck_assert_int_eq(rd_kafka_metadata(rg_consumer_handle(a.consumer), 1, NULL, &metadata, WITHIN_MS), 0);
+	rd_kafka_metadata_destroy(metadata);
+	ck_assert_int_eq(close_in(&a, RG_CLOSE_LEAVE, 1000), RG_OK);
+	ck_assert_int_ne(rd_kafka_metadata(rg_consumer_handle(a.consumer), 1, NULL, &metadata, 300), 0);
+	free_now(&a);
+}
+END_TEST
+
 /* scenarios D.68; bugs librdkafka 58: the successor does not wait for the session to end. */
 START_TEST(the_seat_is_free_at_once)
 {
@@ -347,6 +363,7 @@ END_TEST
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, never_subscribed);
+	tcase_add_test(tcase, no_connection_is_left_to_fetch);
 	tcase_add_test(tcase, the_seat_is_free_at_once);
 	tcase_add_test(tcase, who_leaves_and_who_stays);
 	tcase_add_test(tcase, who_says_nothing_needs_no_time);
