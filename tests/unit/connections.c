@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { WITHIN_MS = 20000, NO_ANSWER_MS = 500 };
+enum { WITHIN_MS = 20000, NO_ANSWER_MS = 500, POLL_MS = 10 };
 
 static rd_kafka_t *cluster_handle;
 static rd_kafka_mock_cluster_t *cluster;
@@ -72,19 +72,32 @@ static rd_kafka_resp_err_t ask(rd_kafka_t *rk, int timeout_ms)
 	return err;
 }
 
+/* The answer may have come over a connection that is closed then: newer versions know a broker by its name first. */
+static void wait_for_one(rd_kafka_t *rk, struct rg__connections *connections)
+{
+	int waited_ms = 0;
+
+	ck_assert_int_eq(ask(rk, WITHIN_MS), 0);
+	for (; rg__connections_gone(connections, 0); waited_ms += POLL_MS) {
+		ck_assert_int_lt(waited_ms, WITHIN_MS);
+		rd_kafka_poll(rk, POLL_MS);
+	}
+}
+
 /* A connection that breaks while the handle is destroyed may end the process. */
 START_TEST(none_is_left)
 {
 	struct rg__connections *connections = rg__connections_new(voice);
 	rd_kafka_t *rk = handle(RD_KAFKA_CONSUMER, connections);
+	int before;
 
-	ck_assert_int_eq(ask(rk, WITHIN_MS), 0);
-	ck_assert(!rg__connections_gone(connections, 0));
+	wait_for_one(rk, connections);
+	before = lines;
 	rg__connections_cut(connections);
 	ck_assert(rg__connections_gone(connections, WITHIN_MS));
 	ck_assert_int_ne(ask(rk, NO_ANSWER_MS), 0);
 	ck_assert(rg__connections_gone(connections, 0));
-	ck_assert_int_eq(lines, 0);
+	ck_assert_int_eq(lines, before);
 	rd_kafka_destroy_flags(rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
 	rg__connections_free(connections);
 }
@@ -95,14 +108,13 @@ START_TEST(what_breaks_by_itself_is_told_and_made_again)
 	struct rg__connections *connections = rg__connections_new(voice);
 	rd_kafka_t *rk = handle(RD_KAFKA_CONSUMER, connections);
 
-	ck_assert_int_eq(ask(rk, WITHIN_MS), 0);
+	wait_for_one(rk, connections);
 	rd_kafka_mock_broker_set_down(cluster, 1);
 	rd_kafka_mock_broker_set_down(cluster, 2);
 	ck_assert(rg__connections_gone(connections, WITHIN_MS));
 	rd_kafka_mock_broker_set_up(cluster, 1);
 	rd_kafka_mock_broker_set_up(cluster, 2);
-	ck_assert_int_eq(ask(rk, WITHIN_MS), 0);
-	ck_assert(!rg__connections_gone(connections, 0));
+	wait_for_one(rk, connections);
 	ck_assert_int_gt(lines, 0);
 	rg__connections_cut(connections);
 	ck_assert(rg__connections_gone(connections, WITHIN_MS));
