@@ -450,7 +450,7 @@ START_TEST(a_commit_without_an_answer_does_not_hold_up_poll)
 		int64_t before = now_ms();
 
 		ck_assert_ptr_null(rg_consumer_poll(a.consumer, 0, &error));
-		ck_assert_int_le(now_ms() - before, 200); /* busy machines */
+		ck_assert_int_le(now_ms() - before, BUSY_MS);
 	}
 	crew_until(a.owned == 3, &a);
 	ck_assert_int_ge(now_ms() - began, 500);
@@ -575,7 +575,7 @@ START_TEST(a_commit_ends_when_its_time_is_up)
 	ck_assert_int_eq(rg_consumer_commit(a.consumer, list, 200, &error), RG_ERR_TIMED_OUT);
 	ck_assert_msg(!strncmp(error.text, "commit: no answer from 127.0.0.1:", 33), "%s", error.text);
 	ck_assert_int_ge(now_ms() - began, 195);
-	ck_assert_int_le(now_ms() - began, 1200);
+	ck_assert_int_le(now_ms() - began, 200 + BUSY_MS);
 	ck_assert_int_eq(list->elems[0].err, RD_KAFKA_RESP_ERR__TIMED_OUT);
 	OK(rg_testkit_release(kit, hold, &error));
 	ck_assert_int_eq(commit_one(&a, "t", 0, 9, &error), RG_OK);

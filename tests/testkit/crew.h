@@ -12,6 +12,9 @@
 #include <stdbool.h>
 
 enum { SEEN_MAX = 8192, WITHIN_MS = 20000, RECORDS_MAX = 4096 };
+/* How late anything may be that waits for nothing, or for a given time, on a busy machine. What it must not wait for takes
+ * longer, or for ever. */
+enum { BUSY_MS = 1000 };
 
 struct actor {
 	const char *name;
