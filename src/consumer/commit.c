@@ -79,9 +79,12 @@ void rg__commit_wait(rg_consumer *consumer, struct rg__commit *commit)
 	int err = 0;
 
 	pthread_mutex_lock(&thread->lock);
-	while (!commit->finished && !err && !commit->woken) {
+	while (!commit->finished && !err) {
+		/* Before each wait: whoever called while the commit was handed over has told a lock that nobody waited for. */
+		commit->woken = commit->wakeable && rg__woken_up(consumer);
+		if (commit->woken)
+			break;
 		err = pthread_cond_timedwait(&thread->told, &thread->lock, &until);
-		commit->woken = commit->wakeable && !commit->finished && rg__woken_up(consumer);
 	}
 	pthread_mutex_unlock(&thread->lock);
 	if (err || commit->woken)

@@ -174,6 +174,7 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 	int64_t wait_ms = timeout_ms < 0 ? INT_MAX : timeout_ms;
 	rg_err err = rg__may_commit(consumer, "commit", error);
 	rg_error said; /* not the caller's: callbacks may use that for calls of their own */
+	bool wakeable = consumer->wakeable; /* of the commit that waits while a callback makes this one */
 	int64_t began_us;
 
 	if (!err)
@@ -190,7 +191,7 @@ rg_err rg_consumer_commit(rg_consumer *consumer, rd_kafka_topic_partition_list_t
 		err = commit_list(consumer, offsets, wait_ms, &said);
 	else
 		err = rg__commit_positions(consumer, false, wait_ms, &said);
-	consumer->wakeable = false;
+	consumer->wakeable = wakeable;
 	consumer->commit_waited_us += rg__mono_us() - began_us;
 	rg__async_deliver(consumer); /* those before this one have ended before it */
 	if (err && error)

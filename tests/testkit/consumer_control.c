@@ -417,6 +417,50 @@ START_TEST(a_commit_can_be_woken_up)
 }
 END_TEST
 
+static void *wake(void *arg)
+{
+	rg_consumer_wakeup(arg);
+	return NULL;
+}
+
+/* While the commit is being handed over: the application is not waiting for its answer yet. */
+static void wake_at_commit(void *user, const char *json)
+{
+	struct actor *actor = user;
+	pthread_t thread;
+
+	if (!strstr(json, "\"event\":\"commit_sent\"") || pthread_create(&thread, NULL, wake, actor->consumer))
+		return;
+	pthread_join(thread, NULL);
+}
+
+START_TEST(a_commit_is_woken_up_however_early)
+{
+	rd_kafka_topic_partition_list_t *list = list_of("t", 0);
+	rg_conf *conf = crew_conf(NULL);
+	rg_error error = {0};
+	int64_t began;
+	int hold;
+
+	memset(&a, 0, sizeof(a));
+	a.name = "a";
+	rg_conf_set_events(conf, wake_at_commit, &a);
+	OK(rg_consumer_new(&a.consumer, conf, &error));
+	rg_conf_free(conf);
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	list->elems[0].offset = 1;
+	OK(rg_testkit_hold_request(kit, 8, 1, false, &hold, &error));
+	began = now_ms();
+	ck_assert_int_eq(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error), RG_ERR_WOKEN);
+	ck_assert_int_lt(now_ms() - began, 5000);
+	OK(rg_testkit_release(kit, hold, &error));
+	rd_kafka_topic_partition_list_destroy(list);
+	OK(rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, WITHIN_MS, &error));
+	rg_consumer_free(a.consumer);
+}
+END_TEST
+
 /* --- Rebalances --------------------------------------------------------------------------------------------------- */
 
 /* KIP-568 */
@@ -534,6 +578,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, batches_that_cannot_be);
 	tcase_add_test(tcase, poll_can_be_woken_up);
 	tcase_add_test(tcase, a_commit_can_be_woken_up);
+	tcase_add_test(tcase, a_commit_is_woken_up_however_early);
 	tcase_add_test(tcase, a_rebalance_can_be_asked_for);
 	tcase_add_test(tcase, a_pending_rebalance_can_be_seen);
 	tcase_add_test(tcase, an_application_that_is_away_too_long_comes_back);
