@@ -59,6 +59,9 @@ static void to_link(struct rg__pending_request *pending)
 	rg_err err;
 
 	call.timeout_ms = rg__left_ms(rg__now_us(member->io), pending->ends_at);
+	/* broker: what comes behind a parked JoinGroup or SyncGroup is not even read, and ending the connection would end
+	 * that. What silence means at other times the machine decides. */
+	call.flags |= RG__CALL_KEEP;
 	call.done = link_done;
 	call.prepare = pending->call.prepare ? link_prepare : NULL;
 	call.user = pending;

@@ -67,6 +67,14 @@ static bool is_nonsense(const rg_member *member, enum rg__request request)
 	       rg__machine_membership(member->machine) == RG__PREPARING;
 }
 
+/* As the machine sees it: behind a parked request nothing is answered, and that is nobody's trouble. */
+static bool is_behind_parked(const rg_member *member, enum rg__request request, rg_err err)
+{
+	enum rg__membership_state is = rg__machine_membership(member->machine);
+
+	return is_of_offsets(request) && err == RG_ERR_TIMED_OUT && (is == RG__JOINING || is == RG__SYNCING);
+}
+
 void rg__trouble_after(rg_member *member, const struct rg__event *event)
 {
 	struct rg__trouble *trouble;
@@ -87,7 +95,7 @@ void rg__trouble_after(rg_member *member, const struct rg__event *event)
 		                 label_of(member, request, label, sizeof(label)));
 		return;
 	}
-	if (!is_retried(request, reaction))
+	if (!is_retried(request, reaction) || is_behind_parked(member, request, err))
 		return;
 	if (member->cause.code != err)
 		rg__explain(member, request, err, member->link ? rg__link_name(member->link) : NULL, RG__NULL_BYTES);

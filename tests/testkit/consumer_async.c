@@ -3,9 +3,11 @@
 #include "crew.h"
 #include "suite.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct actor a, b;
 static char told[4096]; /* what the callbacks were told: "1:0 2:0 3:27", the offset of the first entry and the error */
@@ -323,6 +325,86 @@ START_TEST(closing_does_not_wait_for_ever)
 }
 END_TEST
 
+static void commit_in_callback(rg_consumer *consumer, const rg_error *result, rd_kafka_topic_partition_list_t *offsets,
+                               void *user)
+{
+	rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(1);
+	rg_error error = {0};
+
+	(void)result;
+	(void)offsets;
+	(void)user;
+	OK(rg_consumer_commit(consumer, none, 100, &error));
+	rd_kafka_topic_partition_list_destroy(none);
+}
+
+static void *wake_later(void *arg)
+{
+	struct actor *actor = arg;
+
+	nanosleep(&(struct timespec){0, 300 * 1000000L}, NULL);
+	rg_consumer_wakeup(actor->consumer);
+	return NULL;
+}
+
+/* Who waits for the commits under way can be woken up, also after a callback of theirs has made a commit itself. */
+START_TEST(waiting_for_the_others_can_be_woken_up)
+{
+	rd_kafka_topic_partition_list_t *list = one("t", 0, 1), *none = rd_kafka_topic_partition_list_new(1);
+	rg_error error = {0};
+	pthread_t thread;
+	int64_t began;
+	int hold;
+
+	join();
+	OK(rg_testkit_hold_request(kit, 8, 2, false, &hold, &error));
+	OK(rg_consumer_commit_async(a.consumer, list, commit_in_callback, NULL, &error));
+	OK(commit_async(&a, 0, 2, &error));
+	began = now_ms();
+	ck_assert_int_eq(pthread_create(&thread, NULL, wake_later, &a), 0);
+	ck_assert_int_eq(rg_consumer_commit(a.consumer, none, WITHIN_MS, &error), RG_ERR_WOKEN);
+	ck_assert_int_lt(now_ms() - began, 5000);
+	pthread_join(thread, NULL);
+	OK(rg_testkit_release(kit, hold, &error));
+	rd_kafka_topic_partition_list_destroy(none);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+END_TEST
+
+/* --- In a rebalance ----------------------------------------------------------------------------------------------- */
+
+static void join_cooperatively(struct actor *actor, const char *name)
+{
+	crew_open(actor, name,
+	          crew_conf("partition.assignment.strategy", "cooperative-sticky", "request.timeout.ms", "300", NULL));
+	crew_subscribe(actor, "t");
+}
+
+/* broker: what comes behind a JoinGroup that waits for the others is not read. Its silence is no reason to end the connection,
+ * and the JoinGroup with it. */
+START_TEST(a_commit_behind_a_join_does_not_cost_the_connection)
+{
+	static struct actor *const both[] = {&a, &b, NULL}, *const alone[] = {&a, NULL};
+	rg_error error = {0};
+	int64_t joins;
+
+	join_cooperatively(&a, "a");
+	join_cooperatively(&b, "b");
+	crew_until(a.owned == 1 && b.owned == 1 && !rg_consumer_rebalance_pending(a.consumer), &a, &b);
+	joins = rg_testkit_request_count(kit, 11);
+	OK(rg_consumer_rejoin(a.consumer, "test", &error));
+	crew_until(rg_testkit_request_count(kit, 11) == joins + 1, &a);
+	OK(rg_consumer_commit_async(a.consumer, NULL, done, &a, &error));
+	OK(commit_async(&a, a.owns[1], 1, &error));
+	crew_poll_for(1500, alone); /* b takes its time */
+	ck_assert_int_eq(rg_testkit_request_count(kit, 11), joins + 1);
+	crew_until(strstr(told, "1:"), &a, &b);
+	crew_poll_for(100, both);
+	ck_assert_int_eq(rg_testkit_request_count(kit, 11), joins + 2);
+	ck_assert_int_eq(atomic_load(&a.own_warnings), 0);
+}
+END_TEST
+
 /* What belonged to a generation that is over is not sent in the next one. */
 START_TEST(commits_of_a_lost_generation_fail)
 {
@@ -371,6 +453,8 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, many_commits_end_together);
 	tcase_add_test(tcase, closing_waits_for_them);
 	tcase_add_test(tcase, closing_does_not_wait_for_ever);
+	tcase_add_test(tcase, waiting_for_the_others_can_be_woken_up);
+	tcase_add_test(tcase, a_commit_behind_a_join_does_not_cost_the_connection);
 	tcase_add_test(tcase, commits_of_a_lost_generation_fail);
 	tcase_add_test(tcase, wrong_calls);
 }
