@@ -171,8 +171,8 @@ RG_API rd_kafka_topic_partition_list_t *rg_consumer_subscription(rg_consumer *co
 /** Asks the coordinator what the group has committed, for any partitions, owned or not, and waits up to `timeout_ms`;
  * errors that may pass are retried. Fills offset (RD_KAFKA_OFFSET_INVALID: none), metadata and,
  * where librdkafka has it, leader epoch of each entry, and its `err`. RG_OK; RG_ERR_INVALID: no list, or a partition
- * twice; RG_ERR_STATE: not subscribed; RG_ERR_TIMED_OUT; RG_ERR_WOKEN; RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's
- * number. */
+ * twice; RG_ERR_STATE: not subscribed, or by patterns and poll has not joined yet; RG_ERR_TIMED_OUT; RG_ERR_WOKEN;
+ * RG_ERR_CLOSED; RG_ERR_MEMORY; or Kafka's number. */
 RG_API rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_list_t *partitions, int timeout_ms,
                                     rg_error *error);
 

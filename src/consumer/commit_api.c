@@ -163,7 +163,8 @@ rg_err rg__may_commit(rg_consumer *consumer, const char *call, rg_error *error)
 		return rg__fail(error, RG_ERR_CLOSED, "%s: the consumer is closed", call);
 	if (consumer->in_lost)
 		return rg__fail(error, RG_ERR_LOST, "%s: the partitions are lost, others may have them already", call);
-	if (consumer->seat != RG__SEAT_TAKEN)
+	/* Who waits for what its patterns find has no seat yet: then it owns nothing, which is what there is to say. */
+	if (!consumer->asked.count)
 		return rg__fail(error, RG_ERR_STATE, "%s: the consumer is not subscribed", call);
 	return RG_OK;
 }

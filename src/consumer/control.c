@@ -77,9 +77,10 @@ rg_err rg_consumer_rejoin(rg_consumer *consumer, const char *reason, rg_error *e
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_rejoin: the consumer is closed");
 	if (consumer->failed)
 		return rg__fail(error, RG_ERR_FATAL, "rg_consumer_rejoin: the consumer has failed for good; close it");
-	if (consumer->seat != RG__SEAT_TAKEN) /* KIP-568 */
+	if (!consumer->asked.count) /* KIP-568 */
 		return rg__fail(error, RG_ERR_STATE, "rg_consumer_rejoin: the consumer is not subscribed");
-	rg__on_loop(consumer, say_rejoin, (void *)reason);
+	if (consumer->seat == RG__SEAT_TAKEN) /* else it is about to join */
+		rg__on_loop(consumer, say_rejoin, (void *)reason);
 	return RG_OK;
 }
 

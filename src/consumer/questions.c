@@ -213,7 +213,9 @@ rg_err rg_consumer_committed(rg_consumer *consumer, rd_kafka_topic_partition_lis
 	if (consumer->closed)
 		return rg__fail(error, RG_ERR_CLOSED, "rg_consumer_committed: the consumer is closed");
 	if (consumer->seat != RG__SEAT_TAKEN)
-		return rg__fail(error, RG_ERR_STATE, "rg_consumer_committed: the consumer is not subscribed");
+		return rg__fail(error, RG_ERR_STATE, "rg_consumer_committed: %s",
+		                consumer->asked.count ? "what the patterns find is not known yet, and poll joins when it is"
+		                                      : "the consumer is not subscribed");
 	if (!partitions)
 		return rg__fail(error, RG_ERR_INVALID, "rg_consumer_committed: no list of partitions");
 	if ((err = rg__check_timeout("rg_consumer_committed", timeout_ms, error)) || !partitions->cnt)

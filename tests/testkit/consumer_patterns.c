@@ -42,6 +42,28 @@ START_TEST(what_matches_is_subscribed_to)
 }
 END_TEST
 
+/* Subscribed is who has subscribed, also before the first poll has seen what the pattern finds. */
+START_TEST(calls_before_the_first_look)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+	rg_error error = {0};
+
+	rd_kafka_topic_partition_list_add(list, "order-1", 0)->offset = 1;
+	open_quick(&a, "a", "^order-");
+	OK(rg_consumer_commit(a.consumer, NULL, WITHIN_MS, &error));
+	OK(rg_consumer_commit_async(a.consumer, NULL, NULL, NULL, &error));
+	ck_assert_int_eq(rg_consumer_commit(a.consumer, list, WITHIN_MS, &error), RG_ERR_NOT_OWNED);
+	ck_assert_int_eq(rg_consumer_committed(a.consumer, list, WITHIN_MS, &error), RG_ERR_STATE);
+	ck_assert_str_eq(error.text,
+	                 "rg_consumer_committed: what the patterns find is not known yet, and poll joins when it is");
+	OK(rg_consumer_rejoin(a.consumer, "test", &error)); /* it will */
+	crew_until(a.owned == 2, &a);
+	ck_assert_int_eq(count_of(&a, "prepare"), 1);
+	OK(rg_consumer_committed(a.consumer, list, WITHIN_MS, &error));
+	rd_kafka_topic_partition_list_destroy(list);
+}
+END_TEST
+
 /* scenarios E.91 */
 START_TEST(a_topic_that_appears_is_found)
 {
@@ -330,6 +352,7 @@ END_TEST
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, what_matches_is_subscribed_to);
+	tcase_add_test(tcase, calls_before_the_first_look);
 	tcase_add_test(tcase, a_topic_that_appears_is_found);
 	tcase_add_test(tcase, nothing_matches_yet);
 	tcase_add_test(tcase, internal_topics_are_left_out);
