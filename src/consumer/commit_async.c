@@ -107,6 +107,8 @@ static void call(rg_consumer *consumer, struct rg__async *async)
 {
 	const rg_error fine = {0}, *error = async->commit ? &async->commit->error : &fine;
 	bool inside = consumer->inside;
+	/* Away from poll is who was called from it; in other calls that runs already. */
+	bool away = !inside && atomic_load(&consumer->left_poll_at) == 0;
 
 	if (async->commit)
 		rg__commit_results(async->offsets, async->commit);
@@ -114,9 +116,13 @@ static void call(rg_consumer *consumer, struct rg__async *async)
 		rg__log(&consumer->log, RG__LOG_INFO, "COMMIT", "asynchronous %s", error->text);
 	if (!async->done)
 		return;
+	if (away)
+		rg__callback_begins(consumer);
 	consumer->inside = true;
 	async->done(consumer, error, async->offsets, async->user);
 	consumer->inside = inside;
+	if (away)
+		rg__callback_ended(consumer);
 }
 
 void rg__async_deliver(rg_consumer *consumer)

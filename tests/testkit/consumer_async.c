@@ -405,6 +405,30 @@ START_TEST(a_commit_behind_a_join_does_not_cost_the_connection)
 }
 END_TEST
 
+static void sleep_once(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user)
+{
+	(void)consumer;
+	(void)offsets;
+	(void)user;
+	ck_assert_int_eq(error->code, RG_OK);
+	nanosleep(&(struct timespec){1, 0}, NULL);
+}
+
+/* KIP-62: who does not come back from a callback is away from poll. */
+START_TEST(a_callback_that_takes_too_long_costs_the_seat)
+{
+	rg_error error = {0};
+
+	crew_open(&a, "a", crew_conf("max.poll.interval.ms", "300", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	OK(rg_consumer_commit_async(a.consumer, NULL, sleep_once, NULL, &error));
+	crew_until(seen(&a, "lost(MAX_POLL)") && a.owned == 2, &a);
+	ck_assert_str_eq(a.errors, "MAX_POLL");
+	ck_assert_int_eq(count_of(&a, "lost"), 1);
+}
+END_TEST
+
 /* What belonged to a generation that is over is not sent in the next one. */
 START_TEST(commits_of_a_lost_generation_fail)
 {
@@ -455,6 +479,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, closing_does_not_wait_for_ever);
 	tcase_add_test(tcase, waiting_for_the_others_can_be_woken_up);
 	tcase_add_test(tcase, a_commit_behind_a_join_does_not_cost_the_connection);
+	tcase_add_test(tcase, a_callback_that_takes_too_long_costs_the_seat);
 	tcase_add_test(tcase, commits_of_a_lost_generation_fail);
 	tcase_add_test(tcase, wrong_calls);
 }
