@@ -231,11 +231,25 @@ static const struct rg__commit_entry *first_open(const struct rg__commit *commit
 	return NULL;
 }
 
+/* broker: a commit that was read behind a JoinGroup is of the generation before (22). As with one that is not sent for that
+ * reason, nobody was thrown out. */
+static bool came_after_join(rg_consumer *consumer, const struct rg__commit *commit)
+{
+	int32_t generation = rg__member_generation(consumer->member);
+
+	return generation >= 0 && generation != commit->generation &&
+	       rg__member_epoch(consumer->member) == consumer->committer.epoch + 1;
+}
+
 static void conclude(rg_consumer *consumer, struct rg__commit *commit)
 {
-	for (size_t i = 0; i < commit->count; i++) {
-		const struct rg__commit_entry *entry = &commit->entries[i];
+	bool late = came_after_join(consumer, commit);
 
+	for (size_t i = 0; i < commit->count; i++) {
+		struct rg__commit_entry *entry = &commit->entries[i];
+
+		if (entry->err == 22 && late)
+			entry->err = 27;
 		if (entry->err && (!commit->error.code || weightier(commit->error.code, entry->err) == entry->err))
 			rg__fail(&commit->error, entry->err, "commit of %s [%d]: %s", entry->at.topic, (int)entry->at.number,
 			         rg_err_name(entry->err));
