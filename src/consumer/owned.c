@@ -108,6 +108,7 @@ void rg__slot_begin_at(struct rg__slot *slot, int64_t offset)
 	slot->position = absolute ? offset : RG__NO_OFFSET;
 	slot->look = absolute || offset == RD_KAFKA_OFFSET_INVALID ? RG__LOOK_NOT : RG__LOOK_PLACE;
 	slot->place = offset;
+	slot->no_earlier = 0;
 }
 
 void rg__owned_move(struct rg__owned *owned, struct rg__slot *slot, int64_t offset)

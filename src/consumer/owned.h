@@ -29,6 +29,7 @@ struct rg__slot {
 	bool paused;             /* the application wants no records of it now */
 	enum rg__look look;
 	int64_t place;           /* of RG__LOOK_PLACE: RD_KAFKA_OFFSET_BEGINNING, _END or _TAIL(n) */
+	int64_t no_earlier;      /* of RD_KAFKA_OFFSET_BEGINNING, which is looked up for a _TAIL(n): where that would be; else 0 */
 	bool begun;              /* a record of it has come out */
 	bool hopeless;           /* has no offset and, by auto.offset.reset, gets none */
 };

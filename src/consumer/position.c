@@ -178,21 +178,28 @@ static void look_up(rg_consumer *consumer, enum rg__look look, size_t count)
 	rg__arena_clear(&arena);
 }
 
-/* RD_KAFKA_OFFSET_TAIL(n) is n before the end. */
-static int64_t place_from(int64_t place, int64_t offset)
+/* RD_KAFKA_OFFSET_TAIL(n) is n before the end, but not before the beginning: from there auto.offset.reset would go on
+ * elsewhere. True: so that is looked up next. */
+static bool take_tail(struct rg__slot *slot, int64_t end)
 {
-	int64_t before = place <= RD_KAFKA_OFFSET_TAIL_BASE ? RD_KAFKA_OFFSET_TAIL_BASE - place : 0;
+	int64_t before = slot->place <= RD_KAFKA_OFFSET_TAIL_BASE ? RD_KAFKA_OFFSET_TAIL_BASE - slot->place : 0;
 
-	return offset > before ? offset - before : 0;
+	if (!before)
+		return false;
+	slot->no_earlier = end > before ? end - before : 0;
+	slot->place = RD_KAFKA_OFFSET_BEGINNING;
+	return true;
 }
 
 /* True: it is to be asked again. librdkafka finds a place itself, sooner or later; where that was shows with a record. */
 static bool take_place(struct rg__slot *slot, rg_err err, int64_t offset)
 {
 	if (!err && offset >= 0) {
-		slot->start = slot->position = slot->look == RG__LOOK_PLACE ? place_from(slot->place, offset) : offset;
+		if (slot->look == RG__LOOK_PLACE && take_tail(slot, offset))
+			return false;
+		slot->start = slot->position = offset > slot->no_earlier ? offset : slot->no_earlier;
 	} else if (slot->look == RG__LOOK_PLACE) {
-		slot->start = slot->place;
+		slot->start = slot->no_earlier ? slot->no_earlier : slot->place;
 	} else if (!err) {
 		rg__slot_begin_at(slot, RD_KAFKA_OFFSET_END); /* no record is as young as that */
 		return false;

@@ -4,6 +4,7 @@
 #include "suite.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -151,6 +152,36 @@ START_TEST(a_place_that_the_listener_chose_is_a_position)
 	crew_join(&b, "b", "t");
 	crew_until(b.records == 2, &b);
 	in_order_from(&b, 0, 0, 20);
+}
+END_TEST
+
+/* What is 1000 before the end is before the beginning, when that has moved: all there is, and not what auto.offset.reset says. */
+START_TEST(a_tail_that_is_longer_than_the_log)
+{
+	enum { BYTES = 200000, COUNT = 60, LEAST = 10 };
+	rg_error error = {0};
+	char *prefix = malloc(BYTES + 1);
+	int64_t beginning = -1, offset = -1;
+
+	memset(prefix, 'x', BYTES);
+	prefix[BYTES] = '\0';
+	for (int i = 0; i < COUNT; i++) /* a batch each: the oldest go */
+		OK(rg_testkit_produce(kit, "t", 0, prefix, i, 1, &error));
+	free(prefix);
+	crew_open(&a, "a", crew_conf("auto.offset.reset", "none", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	OK(rg_consumer_pause(a.consumer, NULL, &error));
+	OK(rg_consumer_seek(a.consumer, "t", 0, RD_KAFKA_OFFSET_BEGINNING, &error));
+	OK(rg_consumer_position(a.consumer, "t", 0, &beginning, WITHIN_MS, &error));
+	ck_assert_int_gt(beginning, 0);
+	ck_assert_int_lt(beginning, COUNT - LEAST);
+	OK(rg_consumer_seek(a.consumer, "t", 0, RD_KAFKA_OFFSET_TAIL(1000), &error));
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+	ck_assert_int_eq(offset, beginning);
+	OK(rg_consumer_seek(a.consumer, "t", 0, RD_KAFKA_OFFSET_TAIL(LEAST), &error));
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+	ck_assert_int_eq(offset, COUNT - LEAST);
 }
 END_TEST
 
@@ -569,6 +600,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_seek_is_a_position);
 	tcase_add_test(tcase, a_seek_to_a_place_is_a_position);
 	tcase_add_test(tcase, a_place_that_the_listener_chose_is_a_position);
+	tcase_add_test(tcase, a_tail_that_is_longer_than_the_log);
 	tcase_add_test(tcase, what_is_assigned_can_be_moved_and_paused_at_once);
 	tcase_add_test(tcase, pausing_loses_and_repeats_nothing);
 	tcase_add_test(tcase, paused_at_the_end);
