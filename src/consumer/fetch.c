@@ -266,7 +266,7 @@ static bool keep_error(rg_consumer *consumer, const rd_kafka_message_t *message)
 		return false;
 	if (message->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET)
 		return true;
-	rg__reset_offset(consumer, slot, rd_kafka_message_errstr(message));
+	rg__reset_offset(consumer, slot, message->offset, rd_kafka_message_errstr(message));
 	return false;
 }
 

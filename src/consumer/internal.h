@@ -235,8 +235,8 @@ void rg__lead_drop(rg_consumer *consumer);
 void rg__start_positions(rg_consumer *consumer); /* asks for offsets, and begins where there is one */
 int64_t rg__start_positions_at(const rg_consumer *consumer);
 void rg__drop_positions(rg_consumer *consumer);
-/* librdkafka found no record where a partition was to go on: `why`. */
-void rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, const char *why);
+/* librdkafka found no record at `offset`, where a partition was to go on: `why`. */
+void rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, int64_t offset, const char *why);
 
 /* auto_commit.c */
 void rg__auto_commit_due(rg_consumer *consumer, int64_t now_us);

@@ -288,12 +288,29 @@ static void reset_to(rg_consumer *consumer, struct rg__slot *slot, enum rg__rese
 		rg__slot_begin_at(slot, to == RG__RESET_EARLIEST ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END);
 }
 
+/* Unlike its records, an error of librdkafka's may be of a place that was left by a seek since, and then it may have stopped
+ * what began at the new one. True: that begins once more. */
+static bool is_of_another_place(rg_consumer *consumer, struct rg__slot *slot, int64_t offset)
+{
+	int64_t at = slot->begun ? slot->next : slot->start;
+
+	if (offset < 0 || at < 0 || offset == at)
+		return false;
+	slot->start = at;
+	slot->begun = false;
+	rg__fetch_stop(consumer, &(struct rg__partitions){&slot->at, 1});
+	consumer->starting = true;
+	return true;
+}
+
 /* librdkafka would reset by itself, and nobody could tell the records from there from those that were queued before. */
-void rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, const char *why)
+void rg__reset_offset(rg_consumer *consumer, struct rg__slot *slot, int64_t offset, const char *why)
 {
 	enum rg__reset to = consumer->conf->settings.auto_offset_reset;
 	bool in_vain = !slot->begun && slot->start < 0; /* there is no offset yet that could be wrong */
 
+	if (is_of_another_place(consumer, slot, offset))
+		return;
 	if (in_vain || to != RG__RESET_NONE)
 		rg__log(&consumer->log, in_vain ? RG__LOG_INFO : RG__LOG_NOTICE, "OFFSET", "%s [%d]: %s; %s", slot->at.topic,
 		        (int)slot->at.number, why, in_vain ? "it is looked up again" : "auto.offset.reset says where to go on");

@@ -155,6 +155,29 @@ START_TEST(a_place_that_the_listener_chose_is_a_position)
 }
 END_TEST
 
+/* The error of a place that was left again says nothing about the next one. */
+START_TEST(a_seek_out_of_a_wrong_place)
+{
+	rg_error error = {0};
+	int64_t offset = -1, fetches, ends = now_ms() + WITHIN_MS;
+
+	produce("t", 0, 20);
+	crew_open(&a, "a", crew_conf("auto.offset.reset", "latest", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 2, &a);
+	OK(rg_consumer_seek(a.consumer, "t", 0, 1000, &error));
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error)); /* it is being fetched */
+	/* One Fetch may be on its way without the partition, the next has the error, and with the third that is here. */
+	fetches = rg_testkit_request_count(kit, 1);
+	while (rg_testkit_request_count(kit, 1) < fetches + 3 && now_ms() < ends)
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	OK(rg_consumer_seek(a.consumer, "t", 0, 8, &error));
+	OK(rg_consumer_position(a.consumer, "t", 0, &offset, WITHIN_MS, &error));
+	crew_until(a.records == 12, &a);
+	ck_assert_int_eq(in_order_from(&a, 0, 0, 8), 12);
+}
+END_TEST
+
 /* What is 1000 before the end is before the beginning, when that has moved: all there is, and not what auto.offset.reset says. */
 START_TEST(a_tail_that_is_longer_than_the_log)
 {
@@ -600,6 +623,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_seek_is_a_position);
 	tcase_add_test(tcase, a_seek_to_a_place_is_a_position);
 	tcase_add_test(tcase, a_place_that_the_listener_chose_is_a_position);
+	tcase_add_test(tcase, a_seek_out_of_a_wrong_place);
 	tcase_add_test(tcase, a_tail_that_is_longer_than_the_log);
 	tcase_add_test(tcase, what_is_assigned_can_be_moved_and_paused_at_once);
 	tcase_add_test(tcase, pausing_loses_and_repeats_nothing);
