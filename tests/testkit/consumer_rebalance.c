@@ -304,6 +304,39 @@ START_TEST(sticky_members_are_not_bothered)
 }
 END_TEST
 
+/* bugs 30: an eager member has given up everything when it joins, and says all the same what it had. Of three one starts
+ * anew: what the others had stays with them, and one partition goes there and comes back. */
+START_TEST(a_sticky_member_that_starts_anew_costs_the_others_nothing)
+{
+	static const char strategy[] = "partition.assignment.strategy";
+	bool a_had[4], b_had[4];
+	int moved = 0;
+
+	crew_open(&a, "a", crew_conf(strategy, "sticky", NULL));
+	crew_open(&b, "b", crew_conf(strategy, "sticky", NULL));
+	crew_open(&c, "c", crew_conf(strategy, "sticky", NULL));
+	crew_subscribe(&a, "t");
+	crew_subscribe(&b, "t");
+	crew_subscribe(&c, "t");
+	crew_until(a.owned + b.owned + c.owned == 4 && a.owned && b.owned && c.owned, &a, &b, &c);
+	memcpy(a_had, a.owns, sizeof(a_had));
+	memcpy(b_had, b.owns, sizeof(b_had));
+	crew_close(&c, RG_CLOSE_LEAVE);
+	crew_until(a.owned == 2 && b.owned == 2, &a, &b);
+	for (int p = 0; p < 4; p++)
+		ck_assert_msg((!a_had[p] || a.owns[p]) && (!b_had[p] || b.owns[p]), "t-%d has moved: %s | %s", p, a.seen, b.seen);
+	ck_assert(seen(&a, "prepare, revoked t:")); /* it is eager */
+	memcpy(a_had, a.owns, sizeof(a_had));
+	memcpy(b_had, b.owns, sizeof(b_had));
+	crew_open(&c, "c", crew_conf(strategy, "sticky", NULL));
+	crew_subscribe(&c, "t");
+	crew_until(c.owned == 1 && a.owned + b.owned == 3, &a, &b, &c);
+	for (int p = 0; p < 4; p++)
+		moved += (a_had[p] && !a.owns[p]) || (b_had[p] && !b.owns[p]);
+	ck_assert_int_eq(moved, 1);
+}
+END_TEST
+
 /* --- One rg_error for everything ---------------------------------------------------------------------------------- */
 
 static rg_error shared;
@@ -447,6 +480,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, the_default_list_is_eager);
 	tcase_add_test(tcase, inside_a_callback_only_reading_and_committing);
 	tcase_add_test(tcase, sticky_members_are_not_bothered);
+	tcase_add_test(tcase, a_sticky_member_that_starts_anew_costs_the_others_nothing);
 	tcase_add_test(tcase, poll_says_ok_although_a_callback_failed_with_the_same_error);
 	tcase_add_test(tcase, close_and_commit_tell_their_own_error);
 }
