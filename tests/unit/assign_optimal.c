@@ -29,7 +29,7 @@ enum { SLOWNESS = 1 };
 
 /* What a plan costs; the first number that differs decides. */
 struct cost {
-	int64_t balance;    /* 12 * sum of load² / weight */
+	int64_t balance;    /* sum of load² / weight, times a number that all weights divide */
 	int64_t moved;      /* off an owner that subscribes and is in the partition's racks (or has no rack) */
 	int64_t mismatches; /* members outside their partition's racks */
 	int64_t realigned;  /* moved off an owner outside the racks */
@@ -40,6 +40,7 @@ struct trial {
 	struct random_group g;
 	int32_t topic_of[64]; /* by flat partition */
 	bool racks_matter;
+	int64_t weights_divide; /* the least number that they do */
 	int32_t loads[64], plan[64]; /* of the plan that is being tried */
 	struct cost best;
 	bool found;
@@ -84,7 +85,7 @@ static void add_cost(const struct trial *trial, int32_t flat, int32_t member, st
 
 static int64_t balance_part(const struct trial *trial, int32_t member, int64_t load)
 {
-	return 12 * load * load / trial->g.weights[member]; /* weights are 1 to 4 */
+	return trial->weights_divide / trial->g.weights[member] * load * load;
 }
 
 static struct cost cost_of(const struct trial *trial, const int32_t *plan)
@@ -155,6 +156,11 @@ static bool racks_matter(const rg_group *group)
 	return differ && shared;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+	return b ? common_divisor(b, a % b) : a;
+}
+
 static void trial_begin(struct trial *trial, struct random *random, const struct random_shape *shape)
 {
 	int32_t flat = 0;
@@ -166,6 +172,9 @@ static void trial_begin(struct trial *trial, struct random *random, const struct
 		for (int32_t p = 0; p < trial->g.group.topics[t].partition_count; p++)
 			trial->topic_of[flat++] = t;
 	trial->racks_matter = racks_matter(&trial->g.group);
+	trial->weights_divide = 1;
+	for (int32_t m = 0; m < trial->g.group.member_count; m++)
+		trial->weights_divide *= trial->g.weights[m] / common_divisor(trial->weights_divide, trial->g.weights[m]);
 }
 
 /* What balance.h makes of it. Owners that do not subscribe are no owners there. */
@@ -219,6 +228,8 @@ static void check_against_all(const struct random_shape *shape, int groups, uint
 		rg__plan_free(plan);
 		random_group_free(&trial.g);
 	}
+	/* It says what it is worth only if it cannot get worse unnoticed; 3.9 % is what was measured. */
+	ck_assert_int_le(spread_worse * 20, groups);
 	printf("%d groups: best balance, fewest moves, fewest rack mismatches in all; topics could be spread better in %d\n",
 	       groups, spread_worse);
 }
@@ -283,6 +294,13 @@ START_TEST(small_groups_with_weights)
 {
 	check_against_all(&(struct random_shape){.members_max = 4, .topics_max = 4, .partitions_max = 4,
 	                                         .partitions_total = 6, .racks = true, .weights = true}, 10000, 4);
+}
+END_TEST
+
+START_TEST(small_groups_with_capacities_of_all_sizes)
+{
+	check_against_all(&(struct random_shape){.members_max = 4, .topics_max = 4, .partitions_max = 4,
+	                                         .partitions_total = 6, .wide_weights = true}, 10000, 5);
 }
 END_TEST
 
@@ -515,6 +533,7 @@ int main(void)
 	tcase_add_test(small, small_groups_equal_subscriptions);
 	tcase_add_test(small, small_groups_with_racks);
 	tcase_add_test(small, small_groups_with_weights);
+	tcase_add_test(small, small_groups_with_capacities_of_all_sizes);
 	suite_add_tcase(suite, large);
 	tcase_set_timeout(large, 600);
 	tcase_add_test(large, fresh_groups_are_spread_exactly);

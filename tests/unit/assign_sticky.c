@@ -311,6 +311,28 @@ START_TEST(weighted_shares_by_capacity)
 }
 END_TEST
 
+/* Promise 4 of the manual page, where members own something already. */
+START_TEST(what_changes_hands_spreads_topics)
+{
+	struct story story;
+
+	/* It goes to who has least of the topic … */
+	both("t1:4 t2:4 | c1#1 t1,t2 owns t1-0,1 | c2#1 t1,t2 owns t2-0,1", "c1 t1-0,1 t2-2,3 | c2 t1-2,3 t2-0,1");
+	/* … counting what it has just got … */
+	both("t1:6 t2:2 | c1#1 t1,t2 owns t2-0 | c2#1 t1,t2 owns t1-0 t2-1", "c1 t1-1,3,5 t2-0 | c2 t1-0,2,4 t2-1");
+	both("t1:2:a/b t2:2:b/a t3:2:b/b | c1 t1,t2,t3 | c2 t1,t2,t3 | c3%b#1 t1,t2,t3 owns t3-0,1",
+	     "c1 t1-0 t2-0 | c2 t1-1 t2-1 | c3 t3-0,1");
+	/* … and measured by its load: of two thirds of the load two thirds of the topic. */
+	story_begin(&story, "t1:4 t2:4 | c1#1 t1,t2 owns t1-0,1 | c2#1 t1,t2 owns t1-2");
+	set_userdata(&story, 0, "\0\0\0\x3", 4);
+	ck_assert_str_eq(story_plan(&story, &rg__weighted), "c1 t1-0,1,3 t2-0,2,3 | c2 t1-2 t2-1");
+	story_end(&story);
+	/* Two that have to give up one each do not both take it from the same topic. */
+	story_check(&rg__sticky, "t1:4 t2:4 | c1#1 t1,t2 owns t1-0,1 t2-0,1 | c2#1 t1,t2 owns t1-2,3 t2-2,3 | c3 t1,t2",
+	            "c1 t1-0,1 t2-0 | c2 t1-2 t2-2,3 | c3 t1-3 t2-1");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("assign_sticky");
@@ -334,6 +356,7 @@ int main(void)
 	tcase_add_test(plans, order_does_not_matter);
 	tcase_add_test(plans, chains_of_moves_are_found);
 	tcase_add_test(plans, weighted_shares_by_capacity);
+	tcase_add_test(plans, what_changes_hands_spreads_topics);
 	suite_add_tcase(suite, bytes);
 	tcase_add_test(bytes, userdata_is_javas);
 	tcase_add_test(bytes, foreign_userdata);

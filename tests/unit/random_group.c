@@ -64,6 +64,15 @@ static void fill_member(rg_group_member *member, int32_t index, struct random *r
 			list[member->topic_count++] = t;
 }
 
+static int32_t some_weight(struct random *random, const struct random_shape *shape)
+{
+	static const int32_t wide[] = {1, 2, 3, 7, 100, 40000, 65534, 65535};
+
+	if (shape->wide_weights)
+		return wide[random_below(random, sizeof(wide) / sizeof(wide[0]))];
+	return shape->weights ? 1 + random_below(random, 4) : 1;
+}
+
 void random_group_init(struct random_group *g, struct random *random, const struct random_shape *shape)
 {
 	int32_t topics = 1 + random_below(random, shape->topics_max), members = 1 + random_below(random, shape->members_max);
@@ -84,7 +93,7 @@ void random_group_init(struct random_group *g, struct random *random, const stru
 	g->owners = need((size_t)g->partition_count, sizeof(*g->owners));
 	for (int32_t m = 0; m < members; m++) {
 		fill_member(&member[m], m, random, g->group.topic_count, shape);
-		g->weights[m] = shape->weights ? 1 + random_below(random, 4) : 1;
+		g->weights[m] = some_weight(random, shape);
 	}
 	for (int32_t i = 0; i < g->partition_count; i++)
 		g->owners[i] = random_below(random, 3) ? random_below(random, members) : RG__NOBODY;

@@ -19,6 +19,7 @@ struct random_shape {
 	int32_t members_max, topics_max, partitions_max; /* each from 1; partitions per topic */
 	int32_t partitions_total; /* at most */
 	bool racks, weights, same_topics;
+	bool wide_weights; /* of all sizes; else they are 1 to 4 */
 };
 
 struct random_group {
