@@ -86,6 +86,7 @@ struct app {
 	int32_t told_22;     /* the generation of which it was told that it is over; -1: none */
 	int32_t heard_22;    /* likewise, when the answer had arrived and was of interest */
 	int64_t polled_us;
+	int64_t beat_us; /* when the wire last carried a heartbeat of it */
 	int64_t seated_us, seat_taken_us; /* static: when it got its seat, and when a twin took it; 0: it has it */
 
 	long prepares, completes, losts, errors;

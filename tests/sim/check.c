@@ -303,6 +303,19 @@ static void check_heartbeat(struct app *app)
 		           rg_member_state(app->member), (long long)(machine->heartbeat_at - now_us) / 1000);
 }
 
+/* The same by what is on the wire, which knows nothing of what a member has planned. */
+void check_beats(struct sim *sim)
+{
+	for (int i = 0; i < sim->app_count; i++) {
+		const struct app *app = &sim->apps[i];
+		int64_t silent_us = sim->world.now_us - app->beat_us;
+
+		if (app->member && app->joined && silent_us > sim->settings.heartbeat_ms * INT64_C(1500))
+			sim_broken(sim, "process %d has sent no heartbeat for %lld ms, and its interval is %d ms", i, (long long)silent_us / 1000,
+			           sim->settings.heartbeat_ms);
+	}
+}
+
 /* KIP-62: who does not poll is out, a little later at the latest. */
 static void check_poll(struct app *app)
 {

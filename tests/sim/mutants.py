@@ -140,6 +140,9 @@ MUTANTS = [
      "\trg__kit_answer_syncs(c, group, 0);\n"),
     # --- the plan
     ("assign/levels.c", "who subscribes to something else gets twice as much", E, "v->weights ? v->weights[class] : 1", "1 + class % 2"),
+    # --- and one more of the machine
+    ("group/on_application.c", "the size of the group makes the interval longer than it was set to", E,
+     "interval_us < most_us ? interval_us : most_us", "interval_us"),
 ]
 
 

@@ -117,6 +117,8 @@ static int64_t settle(struct player *player)
 			settled_us = 0;
 		else if (!settled_us)
 			settled_us = sim->world.now_us;
+		if (settled_us && sim->world.now_us - settled_us > 2 * sim->settings.heartbeat_ms * INT64_C(1000))
+			check_beats(sim);
 		/* A leader looks at its topics every five seconds: it stays so. */
 		if (settled_us && sim->world.now_us - settled_us > 6000000)
 			return settled_us - began_us;

@@ -94,6 +94,7 @@ void check_leads(struct app *app);
 void check_state_lost(struct sim *sim);
 void check_topic_gone(struct sim *sim, int topic);
 void check_home(struct sim *sim);   /* after everybody has left */
+void check_beats(struct sim *sim);  /* while nothing happens, and has not for a while */
 bool check_settled(struct sim *sim, char *why, size_t size); /* after the faults are over */
 
 /* check_coordinator.c: what it says and does, held against the rules. */

@@ -132,6 +132,8 @@ static void sent(struct sim *sim, struct wire *wire, const uint8_t *data, size_t
 		version = (int16_t)((unsigned)data[6] << 8 | data[7]);
 	}
 	check_sent(sim, wire, api);
+	if (api == RG__API_HEARTBEAT)
+		sim->apps[wire->host].beat_us = sim->world.now_us;
 	sim->requests++;
 	sim->requests_in_window[wire->host]++;
 	if (api == RG__API_JOIN_GROUP) {
