@@ -454,6 +454,7 @@ void app_start(struct app *app, unsigned topic_mask)
 	app->made_bad = false;
 	app->polled_us = now_us(app);
 	app->seat_taken_us = 0;
+	sim->finds_in_window[app->number] = 0; /* it knows nothing of how often its former self has looked */
 	take_topics(app, topic_mask);
 	join(app);
 	rg__sim_at(&sim->world, &app->tick, now_us(app) + TICK_US);
