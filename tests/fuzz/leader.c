@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A leader shares partitions among members whose subscriptions are hostile bytes. Whatever they say, every
- * built-in assignor makes a plan that passes the check.
+ * built-in assignor makes a plan that passes the check, and a cooperative one gives nothing away that somebody else says
+ * to own.
  *
  * Input: two bytes for the cluster (how many topics and partitions), then for each member a byte of length and its
  * metadata. */
@@ -47,6 +48,27 @@ static void read_member(struct rg__bytes metadata, struct rg__arena *arena, stru
 	ret_member->userdata = subscription.user_data;
 }
 
+static bool says_to_own(const rg_group_member *member, rg_group_partition what)
+{
+	for (int32_t i = 0; i < member->owned_count; i++)
+		if (member->owned[i].topic == what.topic && member->owned[i].partition == what.partition)
+			return true;
+	return false;
+}
+
+/* KIP-429: who owns something goes on with it until the plan is there. Of two who say so one is wrong. */
+static void check_cooperative(const rg_group *group, const struct rg_plan *plan)
+{
+	for (int32_t m = 0; m < group->member_count; m++)
+		for (int32_t i = 0; i < group->members[m].owned_count; i++) {
+			rg_group_partition what = group->members[m].owned[i];
+			int32_t owner = rg_plan_owner(plan, what.topic, what.partition);
+
+			require(owner == RG__NOBODY || owner == m || says_to_own(&group->members[owner], what),
+				"a cooperative one waits until what moves has been given up");
+		}
+}
+
 static void assign_all(const struct rg__view *view)
 {
 	for (int i = 0; rg__builtin_at(i); i++) {
@@ -61,7 +83,9 @@ static void assign_all(const struct rg__view *view)
 		if (err)
 			fprintf(stderr, "%s: %s\n", assignor->name, error.text);
 		require(err == RG_OK, "and its plan is a good one");
-		if (!(assignor->protocols & RG_COOPERATIVE))
+		if (assignor->protocols & RG_COOPERATIVE)
+			check_cooperative(&view->group, plan);
+		else
 			for (int32_t flat = 0; flat < plan->partition_count; flat++)
 				require(plan->owners[flat] != RG__NOBODY, "an eager one gives everything away");
 		rg__plan_free(plan);
