@@ -128,7 +128,8 @@ typedef struct rg_assignor {
 
 	/** Before every join: writes what the leader's `assign` shall see as this member's userdata. `topics` are the
 	 * subscribed names. Returns a length in bytes of at most `capacity` written to `buffer`; 0 for none; a length above
-	 * `capacity` makes regroup call again with that much room; negative is an error, which ends the join. Optional. */
+	 * `capacity`, up to 16 MiB, makes regroup call again with that much room; negative is an error: this member's poll
+	 * returns RG_ERR_ASSIGNOR, and after a pause it is called again. Optional. */
 	int32_t (*subscription_userdata)(const char *const *topics, int32_t topic_count, void *buffer, int32_t capacity,
 	                                 void *user);
 
