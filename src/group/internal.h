@@ -48,6 +48,7 @@ struct rg__machine {
 	int64_t parked_at; /* when the last JoinGroup or SyncGroup was sent */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;
+	int64_t leave_by; /* when LEAVE is answered though LeaveGroup, which was sent before it, is not; RG__FOREVER: no need */
 	bool heartbeats_on;
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
 	int64_t found_at; /* when the coordinator became known */

@@ -29,6 +29,10 @@ RG__HANDLER(rg__on_deadline)
 		session_expired(machine, now_us, actions);
 	if (now_us >= rg__rejoin_by_us(machine))
 		rg__tell_lost(machine, RG__LOST_UNKNOWN_MEMBER, actions);
+	if (now_us >= machine->leave_by) {
+		machine->abandoned = true; /* nobody waits for the answer any more */
+		rg__out(machine, actions);
+	}
 	if (machine->wanted && !machine->suspended && machine->membership != RG__FAILED && now_us >= machine->poll_ends_at)
 		rg__poll_expired(machine, actions);
 }

@@ -24,6 +24,7 @@ void rg__out(struct rg__machine *machine, struct rg__actions *actions)
 {
 	rg__lose(machine, RG__LOST_NOT, false, actions);
 	machine->leave = 0;
+	machine->leave_by = RG__FOREVER;
 	if (machine->membership != RG__UNJOINED) {
 		if (machine->membership != RG__LEAVING)
 			rg__move(machine, RG__LEAVING);
@@ -64,7 +65,6 @@ static void leave(struct rg__machine *machine, enum rg__leave_mode mode, struct 
 
 RG__HANDLER(rg__on_leave)
 {
-	(void)now_us;
 	machine->leave_asked = true;
 	machine->wanted = machine->suspended = machine->held = false;
 	machine->rejoin_wanted = false;
@@ -75,8 +75,11 @@ RG__HANDLER(rg__on_leave)
 	machine->leave_timeout_us = machine->conf.request_timeout_ms * INT64_C(1000);
 	if (event->timeout_us > 0 && event->timeout_us < machine->leave_timeout_us)
 		machine->leave_timeout_us = event->timeout_us;
-	if (machine->membership == RG__LEAVING)
-		return; /* the answer that is on its way will do */
+	if (machine->membership == RG__LEAVING) { /* the answer that is on its way will do, if it comes in time */
+		if (now_us + machine->leave_timeout_us < machine->leave_by)
+			machine->leave_by = now_us + machine->leave_timeout_us;
+		return;
+	}
 	rg__set_reason(machine->leave_reason, "%s", event->reason ? event->reason : "");
 	leave(machine, event->leave_mode, actions);
 }

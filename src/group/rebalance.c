@@ -218,6 +218,7 @@ int64_t rg__machine_deadline(const struct rg__machine *machine)
 	       machine->heartbeat_at);
 	sooner(&deadline, machine->heartbeats_on && machine->membership != RG__SYNCING, machine->session_ends_at);
 	sooner(&deadline, true, rg__rejoin_by_us(machine));
+	sooner(&deadline, true, machine->leave_by);
 	sooner(&deadline, machine->wanted && !machine->suspended && machine->membership != RG__FAILED, machine->poll_ends_at);
 	return deadline;
 }

@@ -49,6 +49,30 @@ START_TEST(leaving_without_a_coordinator_is_immediate)
 }
 END_TEST
 
+/* Out by max.poll.interval.ms, and its LeaveGroup is not answered: that one has the request's time, leaving has its own. */
+START_TEST(leaving_while_the_seat_is_given_away)
+{
+	static const char *const away[] = {
+		"unpoll > -", "beat ok > -", "rejoin > PREPARE", "prepared > JOIN",
+		"wait 301s > REPORT(LeaveGroup:MAX_POLL) LEAVE+beside | Leaving", "wait 10s > -"};
+
+	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4], away[5],
+	      "leave timeout=2s    > -                | Leaving",
+	      "wait 1999ms         > -",
+	      "wait 1ms            > DROP LEFT        | Unjoined Unknown",
+	      "leave-answer ok     > -                | Unjoined",
+	      "start               > PREPARE FIND     | Preparing");
+	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4], away[5],
+	      "leave timeout=2s    > -",
+	      "wait 1s             > -",
+	      "leave-answer ok     > DROP LEFT        | Unjoined",
+	      "wait 60s            > -                | Unjoined");
+	/* Asked twice, the shorter time counts. */
+	TRACE("conf request=30s", STABLE, "leave > LEAVE", "leave timeout=5s > -", "leave timeout=9s > -", "wait 4999ms > -",
+	      "wait 1ms > DROP LEFT | Unjoined");
+}
+END_TEST
+
 START_TEST(leaving_in_every_state)
 {
 	/* scenarios A.8, D.78; bugs 64, librdkafka 64 */
@@ -135,6 +159,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, whatever_the_answer_it_has_left);
 	tcase_add_test(tcase, leaving_without_a_coordinator_is_immediate);
 	tcase_add_test(tcase, leaving_in_every_state);
+	tcase_add_test(tcase, leaving_while_the_seat_is_given_away);
 	tcase_add_test(tcase, a_connection_with_a_parked_join_is_not_used_again);
 	tcase_add_test(tcase, leaving_and_starting_again);
 	tcase_add_test(tcase, nothing_happens_to_who_has_left);
