@@ -36,7 +36,7 @@ void rg__lose(struct rg__machine *machine, enum rg__loss loss, bool keep_member_
 	machine->epoch++;
 	machine->heartbeats_on = false;
 	machine->heartbeat = 0;
-	machine->heartbeat_at = machine->session_ends_at = machine->sync_by = RG__FOREVER;
+	machine->heartbeat_at = machine->session_ends_at = machine->sync_by = machine->unheard_at = RG__FOREVER;
 	if (!keep_member_id) {
 		rg__free(machine->member_id);
 		machine->member_id = NULL;

@@ -46,6 +46,7 @@ struct rg__machine {
 	int64_t calm_at; /* when the group was last known not to wait for our JoinGroup */
 	int64_t sync_by; /* when the group gives up waiting for our SyncGroup of this generation; RG__FOREVER: it does not wait */
 	int64_t parked_at; /* when the last JoinGroup or SyncGroup was sent */
+	int64_t unheard_at; /* when the first JoinGroup was sent of those whose answer got lost; RG__FOREVER: none */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;
 	int64_t leave_by; /* when LEAVE is answered though LeaveGroup, which was sent before it, is not; RG__FOREVER: no need */
@@ -77,6 +78,7 @@ bool rg__joins_silently(const struct rg__machine *machine);
 int64_t rg__rejoin_by_us(const struct rg__machine *machine);
 void rg__forgive(struct rg__machine *machine, enum rg__request request, rg_err err);
 void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request request, const struct rg__reaction *reaction);
+void rg__join_unheard(struct rg__machine *machine);
 void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err, struct rg__actions *actions);
 void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err,
                     const struct rg__reaction *reaction, struct rg__actions *actions);

@@ -22,7 +22,7 @@ struct rg__machine *rg__machine_new(const struct rg__group_conf *conf, int64_t n
 	machine->generation = -1;
 	machine->find_at = machine->join_at = now_us;
 	machine->heartbeat_at = machine->session_ends_at = machine->poll_ends_at = machine->sync_by = RG__FOREVER;
-	machine->leave_by = RG__FOREVER;
+	machine->leave_by = machine->unheard_at = RG__FOREVER;
 	machine->heartbeat_interval_us = conf->heartbeat_interval_ms * INT64_C(1000);
 	if (!machine->conf.group_id || !machine->conf.protocol_type || (conf->instance_id && !machine->conf.instance_id)) {
 		rg__machine_free(machine);

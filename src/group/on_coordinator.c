@@ -26,6 +26,8 @@ void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg
 		machine->find_failures = 1;
 	else
 		machine->find_at += find_pause_us(machine);
+	if (machine->membership == RG__JOINING)
+		rg__join_unheard(machine);
 	if (machine->membership == RG__JOINING || machine->membership == RG__SYNCING)
 		rg__again(machine, now_us, RG__REQUEST_JOIN_GROUP, rg__react(RG__REQUEST_JOIN_GROUP, RG_ERR_TRANSPORT));
 	else if (machine->membership == RG__LEAVING)

@@ -27,8 +27,11 @@ RG__HANDLER(rg__on_deadline)
 	(void)event;
 	if (machine->heartbeats_on && machine->membership != RG__SYNCING && now_us >= machine->session_ends_at)
 		session_expired(machine, now_us, actions);
-	if (now_us >= rg__rejoin_by_us(machine))
+	if (now_us >= rg__rejoin_by_us(machine)) {
 		rg__tell_lost(machine, RG__LOST_UNKNOWN_MEMBER, actions);
+		if (machine->membership == RG__ASSIGNING) /* nobody waits for the plan any more */
+			rg__again(machine, now_us, RG__REQUEST_SYNC_GROUP, rg__react(RG__REQUEST_SYNC_GROUP, RG_ERR_TIMED_OUT));
+	}
 	if (now_us >= machine->leave_by) {
 		machine->abandoned = true; /* nobody waits for the answer any more */
 		rg__out(machine, actions);

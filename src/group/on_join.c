@@ -22,16 +22,25 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 }
 
 /* broker: with a new generation begin the sessions of its members. An answer that only repeats the one before (the SyncGroup in
- * between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. */
+ * between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If an answer got lost
+ * before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose answer that was, which counts
+ * for who still owns something, and a heartbeat at once tells. */
 static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation)
 {
+	bool unheard = machine->owns && machine->unheard_at != RG__FOREVER;
+	int64_t unheard_until = unheard ? machine->unheard_at + machine->conf.session_timeout_ms * INT64_C(1000) : 0;
 	int64_t beat_at = now_us + machine->heartbeat_interval_us;
 
 	if (!same_generation || machine->session_ends_at == RG__FOREVER)
 		machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
+	/* If it is over already it cannot be that one: nobody would have been left to repeat it to. */
+	if (unheard_until > now_us && unheard_until < machine->session_ends_at)
+		machine->session_ends_at = unheard_until;
 	/* A JoinGroup that was parked for long leaves little of that: the first heartbeat must be in time to tell. */
 	if (machine->session_ends_at > now_us && beat_at > now_us + (machine->session_ends_at - now_us) / 2)
 		beat_at = now_us + (machine->session_ends_at - now_us) / 2;
+	if (unheard)
+		beat_at = now_us;
 	if (!same_generation || machine->heartbeat_at > beat_at)
 		machine->heartbeat_at = beat_at;
 }
@@ -40,7 +49,8 @@ static void begin_session(struct rg__machine *machine, int64_t now_us, bool same
  * well it beats. The generation did not begin before the JoinGroup was sent; how long the answer took we cannot know. */
 static int64_t sync_by_us(const struct rg__machine *machine, int64_t now_us)
 {
-	int64_t by_us = machine->parked_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
+	int64_t since_us = machine->parked_at < machine->unheard_at ? machine->parked_at : machine->unheard_at;
+	int64_t by_us = since_us + machine->conf.rebalance_timeout_ms * INT64_C(1000);
 	int64_t least = now_us + machine->conf.session_timeout_ms * INT64_C(1000) / 3;
 
 	return by_us > least ? by_us : least;
@@ -56,6 +66,7 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 	begin_session(machine, now_us, same_generation);
 	if (!same_generation || machine->sync_by == RG__FOREVER)
 		machine->sync_by = sync_by_us(machine, now_us);
+	machine->unheard_at = RG__FOREVER;
 	if (machine->leader && !event->skip_assignment) {
 		struct rg__action *run = rg__act(actions, RG__DO_RUN_ASSIGNOR);
 
@@ -88,10 +99,13 @@ RG__HANDLER(rg__on_join_answered)
 		else
 			machine->epoch++;
 	}
-	if (err == RG_OK)
+	if (err == RG_OK) {
 		joined(machine, now_us, event, same_generation, actions);
-	else
-		rg__refused(machine, now_us, RG__REQUEST_JOIN_GROUP, err, actions);
+		return;
+	}
+	if (event->err <= 0)
+		rg__join_unheard(machine);
+	rg__refused(machine, now_us, RG__REQUEST_JOIN_GROUP, err, actions);
 }
 
 RG__HANDLER(rg__on_assigned)

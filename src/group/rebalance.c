@@ -49,6 +49,8 @@ static void resume_heartbeats(struct rg__machine *machine, int64_t now_us)
  * have joined, and a good heartbeat says nothing about that. */
 int64_t rg__rejoin_by_us(const struct rg__machine *machine)
 {
+	if (machine->membership == RG__ASSIGNING && machine->owns)
+		return machine->sync_by;
 	if (machine->membership != RG__PREPARING || !machine->owns)
 		return RG__FOREVER;
 	int64_t join_by = machine->calm_at + machine->conf.rebalance_timeout_ms * INT64_C(1000);
@@ -84,6 +86,14 @@ void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request req
 		resume_heartbeats(machine, now_us);
 	if (machine->membership != RG__PREPARING)
 		rg__move(machine, RG__PREPARING);
+}
+
+/* The answer to the JoinGroup that is out will not come, or makes no sense. With it a generation may have begun all the same,
+ * and the answer to the next JoinGroup may only repeat that one (broker: who has joined already hears the same again). */
+void rg__join_unheard(struct rg__machine *machine)
+{
+	if (machine->parked_at < machine->unheard_at)
+		machine->unheard_at = machine->parked_at;
 }
 
 /* JoinGroup or SyncGroup was answered with an error: what the table says, inside the rebalance. */

@@ -253,6 +253,31 @@ START_TEST(what_is_owned_does_not_outlive_the_seat)
 	      "sync 14             > -",
 	      "wait 1s             > JOIN",
 	      "join ok id=m1 gen=4 leader=m0 > SYNC BEAT");
+	/* Nor does one that may repeat an answer that got lost: the session may be as old as the JoinGroup of that. */
+	TRACE("conf session=9s heartbeat=3s request=2s rebalance=60s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "wait 1s             > -",
+	      "join PROTOCOL       > DROP FIND",
+	      "wait 3s             > -",
+	      "found ok            > JOIN",
+	      "wait 2s             > -",
+	      "join ok id=m1 gen=4 leader > ASSIGN BEAT | Assigning gen=4",
+	      "wait 1s             > -",
+	      "beat -1             > -",
+	      "wait 121ms          > BEAT",
+	      "wait 1878ms         > -",
+	      "wait 1ms            > LOST(session) DROP FIND | Preparing");
+	/* … if it could be still alive by that. */
+	TRACE("conf session=9s heartbeat=3s request=2s rebalance=60s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "down                > DROP FIND",
+	      "found ok            > JOIN",
+	      "wait 20s            > -",
+	      "join ok id=m1 gen=4 leader > ASSIGN BEAT | Assigning gen=4",
+	      "beat ok             > -",
+	      "wait 3s             > BEAT             | Assigning");
 	/* A coordinator that keeps refusing is no sign of life. */
 	TRACE("conf session=9s request=2s", STABLE,
 	      "rejoin              > PREPARE",
@@ -339,6 +364,20 @@ START_TEST(a_seat_is_given_away_when_the_plan_is_not_asked_for)
 	      "wait 2s             > BEAT",
 	      "beat ok             > -",
 	      "wait 900ms          > LOST(unknown-member)");
+	/* The same where the plan is not made in time. */
+	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
+	      "rejoin              > PREPARE",
+	      "prepared keeps      > JOIN",
+	      "join ok id=m1 gen=4 leader > ASSIGN    | Assigning",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 3s             > BEAT",
+	      "beat ok             > -",
+	      "wait 1999ms         > -                | Assigning",
+	      "wait 1ms            > LOST(unknown-member) | Preparing id=m1 gen=4 rebalancing",
+	      "assigned#1          > -",
+	      "prepared            > JOIN",
+	      "join 25             > JOIN             | id=''");
 	/* With the plan it is over: the next rebalance is another matter. */
 	TRACE("conf session=10s heartbeat=3s rebalance=8s", STABLE,
 	      "rejoin              > PREPARE",

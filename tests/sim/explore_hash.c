@@ -119,6 +119,7 @@ static void add_machine(struct sum *sum, const struct rg__machine *machine)
 	add_time(sum, machine->owns ? machine->calm_at : 0);
 	add_time(sum, machine->generation >= 0 ? machine->sync_by : 0);
 	add_time(sum, machine->leave_by);
+	add_time(sum, machine->unheard_at);
 	add_time(sum, machine->membership == RG__JOINING || machine->membership == RG__SYNCING ? machine->parked_at : 0);
 	add(sum, machine->coordinator == RG__COORDINATOR_KNOWN && sum->world->now_us - machine->found_at >= 1000000);
 	add(sum, machine->find_failures > 4 ? 4 : machine->find_failures);
