@@ -49,7 +49,7 @@ struct rg__machine {
 	int64_t unheard_at; /* when the first JoinGroup was sent of those whose answer got lost; RG__FOREVER: none */
 	int64_t heartbeat_interval_us;
 	int64_t leave_timeout_us;
-	int64_t leave_by; /* when LEAVE is answered though LeaveGroup, which was sent before it, is not; RG__FOREVER: no need */
+	int64_t leave_by; /* when LEAVE is answered although the LeaveGroup from before it is not; RG__FOREVER: no need */
 	bool heartbeats_on;
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
 	int64_t found_at; /* when the coordinator became known */

@@ -21,10 +21,10 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 	return RG_OK;
 }
 
-/* broker: with a new generation begin the sessions of its members. An answer that only repeats the one before (the SyncGroup in
- * between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If an answer got lost
- * before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose answer that was, which counts
- * for who still owns something, and a heartbeat at once tells. */
+/* broker: with a new generation begin the sessions of its members. An answer that only repeats the one before (the
+ * SyncGroup in between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If
+ * an answer got lost before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose
+ * answer that was, which counts for who still owns something, and a heartbeat at once tells. */
 static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation)
 {
 	bool unheard = machine->owns && machine->unheard_at != RG__FOREVER;

@@ -88,8 +88,9 @@ void rg__again(struct rg__machine *machine, int64_t now_us, enum rg__request req
 		rg__move(machine, RG__PREPARING);
 }
 
-/* The answer to the JoinGroup that is out will not come, or makes no sense. With it a generation may have begun all the same,
- * and the answer to the next JoinGroup may only repeat that one (broker: who has joined already hears the same again). */
+/* The answer to the JoinGroup that is out will not come, or makes no sense. With it a generation may have begun all the
+ * same, and the answer to the next JoinGroup may only repeat that one (broker: who has joined already hears the same
+ * again). */
 void rg__join_unheard(struct rg__machine *machine)
 {
 	if (machine->parked_at < machine->unheard_at)

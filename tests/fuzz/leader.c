@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A leader shares partitions among members whose subscriptions are hostile bytes. Whatever they say, every
- * built-in assignor makes a plan that passes the check, and a cooperative one gives nothing away that somebody else says
- * to own.
+ * built-in assignor makes a plan that passes the check, and a cooperative one gives nothing away that somebody else
+ * says to own.
  *
  * Input: two bytes for the cluster (how many topics and partitions), then for each member a byte of length and its
  * metadata. */

@@ -49,20 +49,22 @@ START_TEST(leaving_without_a_coordinator_is_immediate)
 }
 END_TEST
 
-/* Out by max.poll.interval.ms, and its LeaveGroup is not answered: that one has the request's time, leaving has its own. */
+/* Out by max.poll.interval.ms, and its LeaveGroup is not answered: that has the request's time, leaving has its own. */
 START_TEST(leaving_while_the_seat_is_given_away)
 {
 	static const char *const away[] = {
 		"unpoll > -", "beat ok > -", "rejoin > PREPARE", "prepared > JOIN",
 		"wait 301s > REPORT(LeaveGroup:MAX_POLL) LEAVE+beside | Leaving", "wait 10s > -"};
 
-	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4], away[5],
+	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4],
+	      away[5],
 	      "leave timeout=2s    > -                | Leaving",
 	      "wait 1999ms         > -",
 	      "wait 1ms            > DROP LEFT        | Unjoined Unknown",
 	      "leave-answer ok     > -                | Unjoined",
 	      "start               > PREPARE FIND     | Preparing");
-	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4], away[5],
+	TRACE("conf poll=300s session=10s rebalance=300s request=30s", STABLE, away[0], away[1], away[2], away[3], away[4],
+	      away[5],
 	      "leave timeout=2s    > -",
 	      "wait 1s             > -",
 	      "leave-answer ok     > DROP LEFT        | Unjoined",

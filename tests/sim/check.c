@@ -311,8 +311,8 @@ void check_beats(struct sim *sim)
 		int64_t silent_us = sim->world.now_us - app->beat_us;
 
 		if (app->member && app->joined && silent_us > sim->settings.heartbeat_ms * INT64_C(1500))
-			sim_broken(sim, "process %d has sent no heartbeat for %lld ms, and its interval is %d ms", i, (long long)silent_us / 1000,
-			           sim->settings.heartbeat_ms);
+			sim_broken(sim, "process %d has sent no heartbeat for %lld ms, and its interval is %d ms", i,
+			           (long long)silent_us / 1000, sim->settings.heartbeat_ms);
 	}
 }
 

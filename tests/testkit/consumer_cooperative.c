@@ -168,7 +168,8 @@ static void bring_into_a_rebalance(const char *auto_commit)
 	ck_assert_int_eq(count_of(&a, "prepare"), count_of(&a, "complete") + 1); /* still under way */
 }
 
-/* KIP-429, scenarios D.78, bugs 65: until the new generation begins the broker takes commits, and nothing is processed twice. */
+/* KIP-429, scenarios D.78, bugs 65: until the new generation begins the broker takes commits, and nothing is processed
+ * twice. */
 START_TEST(who_leaves_in_a_rebalance_commits_what_came_during_it)
 {
 	bring_into_a_rebalance(_i ? "true" : "false");

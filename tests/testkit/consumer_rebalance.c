@@ -304,8 +304,8 @@ START_TEST(sticky_members_are_not_bothered)
 }
 END_TEST
 
-/* bugs 30: an eager member has given up everything when it joins, and says all the same what it had. Of three one starts
- * anew: what the others had stays with them, and one partition goes there and comes back. */
+/* bugs 30: an eager member has given up everything when it joins, and says all the same what it had. Of three one
+ * starts anew: what the others had stays with them, and one partition goes there and comes back. */
 START_TEST(a_sticky_member_that_starts_anew_costs_the_others_nothing)
 {
 	static const char strategy[] = "partition.assignment.strategy";
@@ -324,7 +324,8 @@ START_TEST(a_sticky_member_that_starts_anew_costs_the_others_nothing)
 	crew_close(&c, RG_CLOSE_LEAVE);
 	crew_until(a.owned == 2 && b.owned == 2, &a, &b);
 	for (int p = 0; p < 4; p++)
-		ck_assert_msg((!a_had[p] || a.owns[p]) && (!b_had[p] || b.owns[p]), "t-%d has moved: %s | %s", p, a.seen, b.seen);
+		ck_assert_msg((!a_had[p] || a.owns[p]) && (!b_had[p] || b.owns[p]), "t-%d has moved: %s | %s", p, a.seen,
+		              b.seen);
 	ck_assert(seen(&a, "prepare, revoked t:")); /* it is eager */
 	memcpy(a_had, a.owns, sizeof(a_had));
 	memcpy(b_had, b.owns, sizeof(b_had));

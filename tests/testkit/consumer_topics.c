@@ -87,8 +87,8 @@ START_TEST(a_restarted_static_leader_notices_growth)
 }
 END_TEST
 
-/* bugs 17: what grew while the leader's JoinGroup was out is in the plan already, also where nobody looks for changes before
- * five minutes are over; and no second rebalance comes of it where they look all the time. */
+/* bugs 17: what grew while the leader's JoinGroup was out is in the plan already, also where nobody looks for changes
+ * before five minutes are over; and no second rebalance comes of it where they look all the time. */
 START_TEST(a_plan_is_made_for_what_there_is_now)
 {
 	rg_error error = {0};

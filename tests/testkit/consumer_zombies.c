@@ -107,8 +107,8 @@ static rd_kafka_consumer_group_metadata_t *metadata_of(const struct actor *actor
 	return metadata;
 }
 
-/* KIP-447, bugs 60: offsets of a transaction are not the group's before it is committed, nobody begins at what it may replace
- * meanwhile, and what is aborted was never there. */
+/* KIP-447, bugs 60: offsets of a transaction are not the group's before it is committed, nobody begins at what it may
+ * replace meanwhile, and what is aborted was never there. */
 START_TEST(offsets_of_a_transaction_count_when_it_is_committed)
 {
 	rd_kafka_consumer_group_metadata_t *metadata;
