@@ -51,6 +51,8 @@ struct rg__machine {
 	int64_t leave_timeout_us;
 	int64_t leave_by; /* when LEAVE is answered although the LeaveGroup from before it is not; RG__FOREVER: no need */
 	bool heartbeats_on;
+	bool session_doubtful; /* it ran out, and the JoinGroup answer since then only repeated the one before */
+	bool proving; /* SyncGroup is answered; before it counts, a heartbeat has to */
 	bool heartbeat_grows; /* the interval doubles with each beat, up to heartbeat.interval.ms */
 	int64_t found_at; /* when the coordinator became known */
 	bool coordinator_good; /* it answered since then as a coordinator does */
@@ -83,6 +85,7 @@ void rg__refused(struct rg__machine *machine, int64_t now_us, enum rg__request r
 void rg__refused_as(struct rg__machine *machine, int64_t now_us, enum rg__request request, rg_err err,
                     const struct rg__reaction *reaction, struct rg__actions *actions);
 void rg__send_sync(struct rg__machine *machine, int64_t now_us, bool with_plan, struct rg__actions *actions);
+bool rg__session_counts(const struct rg__machine *machine);
 void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);
 
 /* identity.c */
@@ -98,6 +101,9 @@ void rg__poll_expired(struct rg__machine *machine, struct rg__actions *actions);
 
 /* on_heartbeat.c */
 int64_t rg__session_end_us(const struct rg__machine *machine, int64_t now_us, int64_t sent_at);
+
+/* on_sync.c */
+void rg__complete(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);
 
 /* on_coordinator.c */
 void rg__drop_coordinator(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions);

@@ -93,6 +93,7 @@ void rg__move(struct rg__machine *machine, enum rg__membership_state to)
 {
 	assert(rg__membership_may(machine->membership, to));
 	machine->membership = to;
+	machine->proving = false;
 }
 
 void rg__move_coordinator(struct rg__machine *machine, enum rg__coordinator_state to)

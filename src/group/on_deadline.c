@@ -25,7 +25,7 @@ static void session_expired(struct rg__machine *machine, int64_t now_us, struct 
 RG__HANDLER(rg__on_deadline)
 {
 	(void)event;
-	if (machine->heartbeats_on && machine->membership != RG__SYNCING && now_us >= machine->session_ends_at)
+	if (rg__session_counts(machine) && now_us >= machine->session_ends_at)
 		session_expired(machine, now_us, actions);
 	if (now_us >= rg__rejoin_by_us(machine)) {
 		rg__tell_lost(machine, RG__LOST_UNKNOWN_MEMBER, actions);

@@ -19,17 +19,22 @@ static void alive(struct rg__machine *machine)
 {
 	/* Counted from when it was sent: the coordinator's timer cannot have started earlier. */
 	machine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(1000);
+	machine->session_doubtful = false;
 	machine->heartbeat_failures = 0;
 	machine->coordinator_good = true;
 }
 
-static void good(struct rg__machine *machine)
+static void good(struct rg__machine *machine, int64_t now_us, struct rg__actions *actions)
 {
 	int64_t most_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
 
 	alive(machine);
 	machine->calm_at = machine->heartbeat_sent_at;
 	machine->auth_reported = false;
+	if (machine->proving) {
+		rg__complete(machine, now_us, actions);
+		return;
+	}
 	if (machine->membership != RG__STABLE)
 		return;
 	memset(machine->repeats, 0, sizeof(machine->repeats));
@@ -48,6 +53,10 @@ static void rejoin(struct rg__machine *machine, int64_t now_us, const struct rg_
 {
 	if (reaction->keep_generation) {
 		alive(machine); /* an answer all the same (librdkafka 3450) */
+		if (machine->proving) {
+			rg__refused(machine, now_us, RG__REQUEST_SYNC_GROUP, event->err, actions); /* it came between */
+			return;
+		}
 		if (machine->membership != RG__STABLE)
 			return; /* the rebalance we are in is the one it speaks of */
 		rg__set_reason(machine->reason, "the group is rebalancing");
@@ -70,7 +79,7 @@ RG__HANDLER(rg__on_heartbeat_answered)
 	machine->heartbeat = 0;
 	switch (reaction->verb) {
 	case RG__GO_ON:
-		good(machine);
+		good(machine, now_us, actions);
 		return;
 	case RG__REJOIN:
 		rejoin(machine, now_us, event, reaction, actions);

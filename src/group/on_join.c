@@ -31,6 +31,7 @@ static void begin_session(struct rg__machine *machine, int64_t now_us, bool same
 	int64_t unheard_until = unheard ? machine->unheard_at + machine->conf.session_timeout_ms * INT64_C(1000) : 0;
 	int64_t beat_at = now_us + machine->heartbeat_interval_us;
 
+	machine->session_doubtful = same_generation && (machine->session_doubtful || machine->session_ends_at == RG__FOREVER);
 	if (!same_generation || machine->session_ends_at == RG__FOREVER)
 		machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
 	/* If it is over already it cannot be that one: nobody would have been left to repeat it to. */

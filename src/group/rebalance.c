@@ -172,7 +172,7 @@ static void send_heartbeat(struct rg__machine *machine, int64_t now_us, struct r
 	machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
 	/* While a SyncGroup is parked the broker reads nothing else from this connection; else half a session is enough to
 	 * know that a connection is dead, and leaves the other half to find a better one. */
-	if (machine->membership == RG__SYNCING)
+	if (machine->sync)
 		timeout_us = parked_timeout_us(machine);
 	else if (half_session_us < timeout_us)
 		timeout_us = half_session_us;
@@ -208,6 +208,12 @@ void rg__advance(struct rg__machine *machine, int64_t now_us, struct rg__actions
 		send_heartbeat(machine, now_us, actions);
 }
 
+/* The coordinator keeps who waits for its SyncGroup. */
+bool rg__session_counts(const struct rg__machine *machine)
+{
+	return machine->heartbeats_on && !machine->sync;
+}
+
 static void sooner(int64_t *deadline, bool applies, int64_t at)
 {
 	if (applies && at < *deadline)
@@ -227,7 +233,7 @@ int64_t rg__machine_deadline(const struct rg__machine *machine)
 	sooner(&deadline,
 	       machine->heartbeats_on && !machine->heartbeat && machine->coordinator == RG__COORDINATOR_KNOWN,
 	       machine->heartbeat_at);
-	sooner(&deadline, machine->heartbeats_on && machine->membership != RG__SYNCING, machine->session_ends_at);
+	sooner(&deadline, rg__session_counts(machine), machine->session_ends_at);
 	sooner(&deadline, true, rg__rejoin_by_us(machine));
 	sooner(&deadline, true, machine->leave_by);
 	sooner(&deadline, machine->wanted && !machine->suspended && machine->membership != RG__FAILED, machine->poll_ends_at);
@@ -240,8 +246,8 @@ const char *rg__machine_check(const struct rg__machine *machine)
 
 	if ((machine->join != 0) != (is == RG__JOINING))
 		return "a JoinGroup is outstanding if and only if the member is Joining";
-	if ((machine->sync != 0) != (is == RG__SYNCING))
-		return "a SyncGroup is outstanding if and only if the member is Syncing";
+	if ((machine->sync != 0 || machine->proving) != (is == RG__SYNCING))
+		return "a SyncGroup is outstanding, or what it brought is yet to count, if and only if the member is Syncing";
 	if ((machine->assign != 0) != (is == RG__ASSIGNING))
 		return "the assignor is asked if and only if the member is Assigning";
 	if ((machine->leave != 0) != (is == RG__LEAVING))

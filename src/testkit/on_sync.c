@@ -94,8 +94,8 @@ bool rg__kit_on_sync(struct rg__kit_coordinator *c, const struct rg__kit_request
 	if (group->state == RG__KIT_STABLE) {
 		struct rg__kit_reply reply = rg__kit_reply_to(request);
 
+		/* broker: no sign of life since 4.0; before that a session began with every answer. */
 		rg__kit_answer_sync(c, group, &reply, member, member->id, 0);
-		rg__kit_member_alive(c, member); /* broker: any SyncGroup that is answered begins a session */
 		return true;
 	}
 	rg__kit_park(c, group, member, request);

@@ -545,6 +545,21 @@ static void time_passes(void)
 	sync_group(m2, "m2");
 }
 
+/* SyncGroup in a Stable group is no sign of life. */
+static void only_syncs(void)
+{
+	struct member *m1 = member("m1", NULL);
+
+	m1->session_ms = 4000;
+	join(m1);
+	sync_group(m1, "m1");
+	for (int i = 0; i < 2; i++) {
+		nanosleep(&(struct timespec){.tv_sec = 2, .tv_nsec = 500000000}, NULL);
+		sync_group(m1, "m1");
+	}
+	heartbeat(m1);
+}
+
 static void superseded(void)
 {
 	struct member *m1 = member("m1", NULL), *m2 = member("m2", NULL), *again;
@@ -568,7 +583,7 @@ static const struct {
 	void (*tell)(void);
 } stories[] = {{"not_yet_stable", not_yet_stable}, {"rejoining", rejoining},     {"wrong_things", wrong_things},
 	       {"static_members", static_members}, {"leaving", leaving},         {"time_passes", time_passes},
-	       {"superseded", superseded}};
+	       {"only_syncs", only_syncs},         {"superseded", superseded}};
 
 int main(int argc, char **argv)
 {

@@ -176,7 +176,7 @@ START_TEST(any_events_in_any_order)
 	printf("%ld steps: %ld prepares, %ld completes, %ld losts, %ld JoinGroups\n", steps, prepares, completes, losts, joins);
 	/* It got somewhere, or it has shown nothing. */
 	ck_assert_int_ge(steps, 500000);
-	ck_assert_int_gt(completes, 1000);
+	ck_assert_int_gt(completes, 500);
 	ck_assert_int_gt(losts, 200);
 	ck_assert_int_gt(joins, completes);
 }

@@ -42,7 +42,7 @@ MUTANTS = [
     ("group/identity.c", "an id that is unknown is kept", E, "!keep_member_id", "false"),
     ("group/identity.c", "an id that is good is dropped", E, "!keep_member_id", "!keep_member_id || loss == RG__LOST_ILLEGAL_GENERATION"),
     ("group/on_deadline.c", "the session never ends", E,
-     "machine->heartbeats_on && machine->membership != RG__SYNCING && now_us >= machine->session_ends_at", "false"),
+     "rg__session_counts(machine) && now_us >= machine->session_ends_at", "false"),
     ("group/on_heartbeat.c", "a session counts double", S,
      "\tmachine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(1000);\n",
      "\tmachine->session_ends_at = machine->heartbeat_sent_at + machine->conf.session_timeout_ms * INT64_C(2000);\n"),
@@ -78,7 +78,8 @@ MUTANTS = [
     ("group/on_offsets.c", "the answer to a stale commit is obeyed", E,
      "event->epoch != machine->epoch || machine->membership != RG__STABLE", "machine->membership != RG__STABLE"),
     ("group/on_sync.c", "the interval after a rebalance is not what it was set to", A,
-     "\tmachine->heartbeat_at = now_us;\n", "\t\tmachine->heartbeat_at = now_us + 60000000;\n"),
+     "\tmachine->heartbeat_grows = machine->conf.heartbeat_budget > 0;\n", "\t\tmachine->heartbeat_at = now_us + 60000000;\n"),
+    ("group/on_sync.c", "complete though the seat may be gone", E, "has_seat(machine, now_us)", "true"),
     # --- rows of the reaction table
     ("group/reactions.c", "row: 27 on SyncGroup costs the generation", "row", "sync_group_rows", (27, "keep_generation = false")),
     ("group/reactions.c", "row: 14 on SyncGroup is fatal", "row", "sync_group_rows", (14, "verb = RG__FAIL")),

@@ -272,6 +272,26 @@ START_TEST(a_silent_member_is_removed)
 }
 END_TEST
 
+/* Who only asks for its share again and again is silent. */
+START_TEST(a_sync_in_a_stable_group_is_no_sign_of_life)
+{
+	struct actor *m1 = actor("m1");
+
+	settle(1, &m1);
+	pass_ms(6000);
+	sync_plan(m1, "");
+	saw("m1 < SyncGroup 'p0'\n");
+	pass_ms(3999);
+	saw("");
+	pass_ms(1);
+	saw("m1 expired: session timeout\n"
+	    "delayed join created\n"
+	    "Stable > PreparingRebalance\n"
+	    "delayed join completed\n"
+	    "PreparingRebalance > Empty\n");
+}
+END_TEST
+
 /* bugs 73: sessions end while the group prepares a rebalance, too. */
 START_TEST(a_silent_member_is_removed_from_a_rebalance)
 {
@@ -403,6 +423,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, a_follower_that_never_syncs_is_removed_from_a_stable_group);
 	tcase_add_test(tcase, a_deadline_that_was_met_removes_nobody_later);
 	tcase_add_test(tcase, a_silent_member_is_removed);
+	tcase_add_test(tcase, a_sync_in_a_stable_group_is_no_sign_of_life);
 	tcase_add_test(tcase, a_silent_member_is_removed_from_a_rebalance);
 	tcase_add_test(tcase, a_member_that_waits_does_not_expire);
 	tcase_add_test(tcase, a_newcomer_is_not_waited_for_for_ever);
