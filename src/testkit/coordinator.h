@@ -207,6 +207,7 @@ bool rg__kit_on_list_groups(struct rg__kit_coordinator *c, const struct rg__kit_
 /* on_offset_commit.c: whether somebody may commit for a group. *ret_member (may be NULL) is NULL where none is concerned. */
 int16_t rg__kit_commit_check(const struct rg__kit_group *group, int32_t generation, struct rg__bytes member_id,
 			     struct rg__bytes instance_id, bool transactional, struct rg__kit_member **ret_member);
+bool rg__kit_partition_exists(const struct rg__kit_coordinator *c, struct rg__bytes topic, int32_t partition);
 /* The group that offsets are committed to; whoever has no generation may make it. A missing one is `missing_error` to a
  * member of it. 0 without a group: c->failed. */
 int16_t rg__kit_commit_group(struct rg__kit_coordinator *c, struct rg__bytes group_id, int32_t generation,

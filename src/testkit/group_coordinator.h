@@ -38,8 +38,8 @@ struct rg__kit_coordinator_conf {
 	/* What a JoinGroup or SyncGroup hears that is still parked when the same member sends another: 4.3.1 never answers
 	 * it, later brokers say 16 (KAFKA-20938). */
 	int16_t superseded_error;
-	/* Which topics exist, for OffsetCommit (3); NULL: all. Called inside the step. */
-	bool (*topic_exists)(void *user, struct rg__bytes topic);
+	/* Which partitions there are, for OffsetCommit (3); NULL: all. Called inside the step. */
+	bool (*partition_exists)(void *user, struct rg__bytes topic, int32_t partition);
 	/* Whether that broker coordinates a group, for DescribeGroups (16) and ListGroups; NULL: it does. Called inside the
 	 * step. */
 	bool (*coordinates)(void *user, int32_t broker, struct rg__bytes group);

@@ -142,11 +142,12 @@ static void *run_loop(void *arg)
 	return NULL;
 }
 
-static bool topic_exists(void *user, struct rg__bytes topic)
+static bool partition_exists(void *user, struct rg__bytes topic, int32_t partition)
 {
 	const struct rg_testkit *kit = user;
+	const struct rg__kit_topic *found = rg__kit_topic_find(&kit->cluster, topic);
 
-	return rg__kit_topic_find(&kit->cluster, topic) != NULL;
+	return found && partition >= 0 && partition < found->partition_count;
 }
 
 static bool coordinates(void *user, int32_t broker, struct rg__bytes group)
@@ -214,7 +215,7 @@ static rg_err init_groups(struct rg_testkit *kit, rg_error *error)
 	conf.session_max_us = (int64_t)kit->conf.group_max_session_timeout_ms * 1000;
 	conf.group_size_max = kit->conf.group_max_size;
 	conf.superseded_error = kit->conf.answer_superseded ? RG__KIT_NOT_COORDINATOR : RG__KIT_NEVER_ANSWERED;
-	conf.topic_exists = topic_exists;
+	conf.partition_exists = partition_exists;
 	conf.coordinates = coordinates;
 	conf.user = kit;
 	kit->coordinator = rg__kit_coordinator_new(&conf);

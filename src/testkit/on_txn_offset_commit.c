@@ -20,7 +20,6 @@ static bool store(struct rg__kit_coordinator *c, const struct rg__txn_offset_com
 	const struct rg__txn_offset_commit_request_topic_partition *from =
 		RG__ITEMS(struct rg__txn_offset_commit_request_topic_partition, topic->partitions);
 	struct rg__txn_offset_commit_response_topic_partition *to;
-	bool exists = !c->conf.topic_exists || c->conf.topic_exists(c->conf.user, topic->name);
 
 	result->name = rg__kit_copy(c, topic->name);
 	if (!rg__array_init(&rg__txn_offset_commit_response_topic_partition_fields, topic->partitions.count,
@@ -29,7 +28,8 @@ static bool store(struct rg__kit_coordinator *c, const struct rg__txn_offset_com
 	to = RG__ITEMS(struct rg__txn_offset_commit_response_topic_partition, result->partitions);
 	for (int32_t i = 0; i < topic->partitions.count; i++) {
 		to[i].partition_index = from[i].partition_index;
-		to[i].error_code = exists ? group_error : RG__KIT_UNKNOWN_TOPIC_OR_PARTITION;
+		to[i].error_code = rg__kit_partition_exists(c, topic->name, from[i].partition_index) ? group_error
+										  : RG__KIT_UNKNOWN_TOPIC_OR_PARTITION;
 		if (!to[i].error_code && from[i].committed_metadata.len > (size_t)c->conf.offset_metadata_max)
 			to[i].error_code = RG__KIT_OFFSET_METADATA_TOO_LARGE;
 		if (!to[i].error_code &&

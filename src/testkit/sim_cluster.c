@@ -380,11 +380,12 @@ void rg__sim_narrow(struct rg__sim_cluster *cluster, int node, int16_t api, int1
 		cluster->last[node][api] = last;
 }
 
-static bool topic_exists(void *user, struct rg__bytes topic)
+static bool partition_exists(void *user, struct rg__bytes topic, int32_t partition)
 {
 	const struct rg__sim_cluster *cluster = user;
+	const struct rg__kit_topic *found = rg__kit_topic_find(&cluster->names, topic);
 
-	return rg__kit_topic_find(&cluster->names, topic) != NULL;
+	return found && partition >= 0 && partition < found->partition_count;
 }
 
 bool rg__sim_cluster_init(struct rg__sim_cluster *cluster, struct rg__sim_net *net, int brokers, uint64_t seed)
@@ -395,7 +396,7 @@ bool rg__sim_cluster_init(struct rg__sim_cluster *cluster, struct rg__sim_net *n
 	cluster->conf.seed = seed;
 	cluster->conf.initial_delay_us = 0;
 	cluster->conf.session_min_us = 1000000;
-	cluster->conf.topic_exists = topic_exists;
+	cluster->conf.partition_exists = partition_exists;
 	cluster->conf.user = cluster;
 	cluster->coordinator = rg__kit_coordinator_new(&cluster->conf);
 	if (!cluster->coordinator || !rg__sim_event_init(net->world, &cluster->due, time_passed, cluster))

@@ -258,10 +258,12 @@ static void leave(struct member *m)
 	leave_as(m, 5, &entry, 1);
 }
 
-static void commit(struct member *m, int version, const char *to, int64_t offset)
+static void commit_at(struct member *m, int version, const char *to, int32_t index, int64_t offset)
 {
-	struct rg__offset_commit_request_topic_partition partition = {
-		.committed_offset = offset, .committed_leader_epoch = -1, .committed_metadata = rg__bytes_of("")};
+	struct rg__offset_commit_request_topic_partition partition = {.partition_index = index,
+								      .committed_offset = offset,
+								      .committed_leader_epoch = -1,
+								      .committed_metadata = rg__bytes_of("")};
 	struct rg__offset_commit_request_topic in = {.name = rg__bytes_of(to), .partitions = {&partition, 1}};
 	struct rg__offset_commit_request request;
 	const struct rg__offset_commit_response *answer;
@@ -277,6 +279,11 @@ static void commit(struct member *m, int version, const char *to, int64_t offset
 	printf("%s < OffsetCommit %d\n", m->name,
 	       RG__ITEMS(struct rg__offset_commit_response_topic_partition,
 			 RG__ITEMS(struct rg__offset_commit_response_topic, answer->topics)[0].partitions)[0].error_code);
+}
+
+static void commit(struct member *m, int version, const char *to, int64_t offset)
+{
+	commit_at(m, version, to, 0, offset);
 }
 
 static void fetch(struct member *m, int version)
@@ -436,6 +443,8 @@ static void wrong_things(void)
 	sync_as(m1, "consumer", "roundrobin");
 	sync_as(m1, "consumer", "range");
 	commit(m1, 8, "no-such-topic-at-all", 1);
+	commit_at(m1, 8, topic, 99, 1);
+	commit_at(m1, 8, topic, -1, 1);
 	m2->id[0] = '\0';
 	m2->protocols[0] = "roundrobin=t";
 	join(m2);

@@ -296,10 +296,10 @@ static void one(struct stage *stage)
 	}
 }
 
-static bool topic_exists(void *user, struct rg__bytes topic)
+static bool partition_exists(void *user, struct rg__bytes topic, int32_t partition)
 {
 	(void)user;
-	return rg__bytes_is(topic, "t");
+	return rg__bytes_is(topic, "t") && partition >= 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -320,7 +320,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	conf.superseded_error = shape & 8 ? RG__KIT_NOT_COORDINATOR : RG__KIT_NEVER_ANSWERED;
 	conf.empty_group_us = shape & 16 ? 5000000 : 0;
 	conf.offset_metadata_max = shape & 32 ? 8 : 4096;
-	conf.topic_exists = shape & 64 ? topic_exists : NULL;
+	conf.partition_exists = shape & 64 ? partition_exists : NULL;
 	stage->coordinator = must(rg__kit_coordinator_new(&conf));
 	for (int i = 0; i < STEPS_MAX && stage->input.left; i++)
 		one(stage);

@@ -136,10 +136,10 @@ START_TEST(a_commit_keeps_the_session)
 }
 END_TEST
 
-static bool only_t_exists(void *user, struct rg__bytes topic)
+static bool only_t_0_exists(void *user, struct rg__bytes topic, int32_t partition)
 {
 	(void)user;
-	return rg__bytes_is(topic, "t");
+	return rg__bytes_is(topic, "t") && partition == 0;
 }
 
 /* scenarios F.110, F.111 */
@@ -148,13 +148,15 @@ START_TEST(a_partition_may_be_refused_by_itself)
 	struct actor *m1 = actor("m1");
 
 	settle(1, &m1);
-	settings()->topic_exists = only_t_exists;
+	settings()->partition_exists = only_t_0_exists;
 	commit(m1, 9, "t", 0, 1);
 	commit(m1, 9, "gone", 0, 1);
+	commit(m1, 9, "t", 1, 1);
 	settings()->offset_metadata_max = 3;
 	commit(m1, 9, "t", 0, 2);
 	saw("m1 < OffsetCommit t-0=0\n"
 	    "m1 < OffsetCommit gone-0=3\n"
+	    "m1 < OffsetCommit t-1=3\n"
 	    "m1 < OffsetCommit t-0=12\n");
 	fetch(9, "g", NULL);
 	saw("outside < OffsetFetch g=0 t-0@1\n");
