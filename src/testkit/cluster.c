@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+enum { TOPIC_NAME_MAX = 249 };
+
 struct rg__kit_moved {
 	UT_hash_handle hh;
 	struct rg__bytes group; /* owned */
@@ -39,6 +41,16 @@ void rg__kit_cluster_free(struct rg__kit_cluster *cluster)
 struct rg__kit_broker *rg__kit_broker_find(struct rg__kit_cluster *cluster, int32_t id)
 {
 	return id < 1 || id > cluster->broker_count ? NULL : &cluster->brokers[id - 1];
+}
+
+bool rg__kit_is_topic_name(struct rg__bytes name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	for (size_t i = 0; i < name.len; i++)
+		if (!memchr(letters, name.data[i], sizeof(letters) - 1))
+			return false;
+	return name.len > 0 && name.len <= TOPIC_NAME_MAX && !rg__bytes_is(name, ".") && !rg__bytes_is(name, "..");
 }
 
 struct rg__kit_topic *rg__kit_topic_find(const struct rg__kit_cluster *cluster, struct rg__bytes name)

@@ -61,6 +61,7 @@ void rg__kit_cluster_free(struct rg__kit_cluster *cluster); /* what it owns; not
 
 struct rg__kit_broker *rg__kit_broker_find(struct rg__kit_cluster *cluster, int32_t id); /* NULL: there is none */
 
+bool rg__kit_is_topic_name(struct rg__bytes name); /* Kafka's rule */
 struct rg__kit_topic *rg__kit_topic_find(const struct rg__kit_cluster *cluster, struct rg__bytes name);
 /* NULL: out of memory. The name must not be taken. */
 struct rg__kit_topic *rg__kit_topic_add(struct rg__kit_cluster *cluster, struct rg__bytes name,

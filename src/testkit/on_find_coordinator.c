@@ -2,9 +2,19 @@
 #include "codec/find_coordinator.h"
 #include "testkit/cluster.h"
 
-enum { COORDINATOR_NOT_AVAILABLE = 15 };
+enum { COORDINATOR_NOT_AVAILABLE = 15, INVALID_REQUEST = 42 };
 
-/* KIP-98: key type 1 is a transactional id. Whoever coordinates the group of that name will do for it. */
+/* What a key may be: a group's name, or (KIP-98) a transactional id; whoever coordinates the group of that name will do
+ * for it. Of share groups (KIP-932) there are none here. */
+enum { GROUP, TRANSACTION };
+
+static bool is_known(const struct rg__kit_request *request)
+{
+	const struct rg__find_coordinator_request *body = request->body;
+
+	return request->version < 1 || body->key_type == GROUP || body->key_type == TRANSACTION;
+}
+
 static int16_t find(const struct rg__kit_cluster *cluster, struct rg__bytes key, int16_t error,
 		    const struct rg__kit_broker **ret_broker)
 {
@@ -55,6 +65,8 @@ void *rg__kit_on_find_coordinator(const struct rg__kit_cluster *cluster, const s
 	if (!answer)
 		return NULL;
 	rg__fields_init(&rg__find_coordinator_response_fields, answer);
+	if (!error && !is_known(request))
+		error = INVALID_REQUEST;
 	/* KIP-699: from version 4 on the answer is a list. */
 	if (request->version >= 4)
 		return answer_each(cluster, find_request, error, arena, answer) ? answer : NULL;

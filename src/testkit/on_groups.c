@@ -129,7 +129,7 @@ static bool is_listed(const struct rg__kit_coordinator *c, const struct rg__kit_
 	const struct rg__list_groups_request *wanted = request->body;
 
 	return is_here(c, request, group->id) && passes(&wanted->states_filter, state_names[group->state]) &&
-	       passes(&wanted->types_filter, "Classic");
+	       passes(&wanted->types_filter, "classic");
 }
 
 static bool any_is_loading(const struct rg__kit_coordinator *c, const struct rg__kit_request *request)
@@ -156,7 +156,7 @@ static bool list(struct rg__kit_coordinator *c, const struct rg__kit_request *re
 		to->group_id = rg__kit_copy(c, group->id);
 		to->protocol_type = text_of(c, group->protocol_type);
 		to->group_state = rg__bytes_of(state_names[group->state]);
-		to->group_type = rg__bytes_of("Classic");
+		to->group_type = rg__bytes_of("classic");
 		to++;
 	}
 	return true;

@@ -134,7 +134,7 @@ static bool join_existing(struct rg__kit_coordinator *c, struct rg__kit_group *g
 		if (!join->group_instance_id.data)
 			return add_member(c, group, join->member_id, request);
 		/* broker: static members are never asked for an id, so this is somebody else's; it throws here. */
-		refuse(c, group, request, join->member_id, RG__KIT_UNKNOWN_SERVER_ERROR);
+		refuse(c, group, request, rg__bytes_of(""), RG__KIT_UNKNOWN_SERVER_ERROR);
 		return true;
 	}
 	error = rg__kit_member_check(group, join->member_id, join->group_instance_id, &member);

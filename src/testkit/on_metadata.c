@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, UNKNOWN_TOPIC_ID = 100 };
+enum { UNKNOWN_TOPIC_OR_PARTITION = 3, LEADER_NOT_AVAILABLE = 5, INVALID_TOPIC = 17, UNKNOWN_TOPIC_ID = 100 };
 
 static int32_t running_brokers(const struct rg__kit_cluster *cluster, const struct rg__kit_broker *running[])
 {
@@ -128,6 +128,14 @@ static const struct rg__kit_topic *find(const struct rg__kit_cluster *cluster,
 	return NULL;
 }
 
+/* Why there is no such topic. */
+static int16_t why_not(const struct rg__metadata_request_topic *wanted)
+{
+	if (!wanted->name.data)
+		return UNKNOWN_TOPIC_ID;
+	return rg__kit_is_topic_name(wanted->name) ? UNKNOWN_TOPIC_OR_PARTITION : INVALID_TOPIC;
+}
+
 static bool add_wanted(const struct rg__kit_cluster *cluster, const struct rg__metadata_request *metadata, int version,
 		       int16_t error, struct rg__arena *arena, struct rg__metadata_response *answer)
 {
@@ -152,7 +160,7 @@ static bool add_wanted(const struct rg__kit_cluster *cluster, const struct rg__m
 		to->name = wanted[i].name.data || version < 12 ? (struct rg__bytes){(const uint8_t *)name, wanted[i].name.len}
 							       : RG__NULL_BYTES;
 		to->topic_id = wanted[i].topic_id;
-		to->error_code = error ? error : wanted[i].name.data ? UNKNOWN_TOPIC_OR_PARTITION : UNKNOWN_TOPIC_ID;
+		to->error_code = error ? error : why_not(&wanted[i]);
 	}
 	return true;
 }

@@ -4,22 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOPIC_NAME_MAX = 249 };
-
-/* Kafka's rule for names. */
-static bool is_topic_name(const char *name)
-{
-	size_t len = name ? strlen(name) : 0;
-
-	return len > 0 && len <= TOPIC_NAME_MAX && strcmp(name, ".") && strcmp(name, "..") &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == len;
-}
-
 rg_err rg__kit_add_topic(struct rg_testkit *kit, const char *name, int32_t partition_count, rg_error *error)
 {
 	rg_err err;
 
-	if (!is_topic_name(name))
+	if (!rg__kit_is_topic_name(rg__bytes_of(name)))
 		return rg__fail(error, RG_ERR_INVALID, "'%.260s' is no name for a topic: 1 to 249 letters, digits, '.', '_', '-'",
 				name ? name : "");
 	if (partition_count < 1 || partition_count > kit->conf.partitions_max)

@@ -75,7 +75,8 @@ START_TEST(it_offers_our_ranges_and_the_mocks)
 }
 END_TEST
 
-/* KIP-511: a version it does not know is answered in version 0, with error 35 and the ranges. */
+/* KIP-511: a version it does not know is answered in version 0, with error 35 and the one range that matters; the client
+ * asks again for the others. */
 START_TEST(a_newer_client_is_told_what_there_is)
 {
 	static const uint8_t request[] = {0, 0, 0, 14, 0, 18, 0, 99, 0, 0, 0, 7, 0, 2, 'm', 'e', 0, 0};
@@ -88,6 +89,33 @@ START_TEST(a_newer_client_is_told_what_there_is)
 	answer = client_hear(&client, RG__API_API_VERSIONS, 0, 7);
 	ck_assert_int_eq(answer->error_code, 35);
 	ck_assert_int_eq(offered(answer, RG__API_API_VERSIONS, &first), 4);
+	ck_assert_int_eq(answer->api_keys.count, 1);
+	client_close(&client);
+}
+END_TEST
+
+/* KIP-511: what the client says it is must be a word. */
+START_TEST(a_client_must_say_what_it_is)
+{
+	static const struct {
+		const char *name, *version;
+		int error;
+	} said[] = {{"regroup", "0.1.0", 0}, {"a-b.c", "1", 0}, {"", "1", 42}, {"a b", "1", 42},
+		    {"-a", "1", 42},	     {"a", "1.", 42},	{"a", "", 42}, {"\xc3\xa4", "1", 42}};
+	struct client client;
+
+	client_open(&client, rg_testkit_port(kit, 1));
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++)
+		for (int version = 0; version <= 4; version++) {
+			struct rg__api_versions_request request = {.client_software_name = rg__bytes_of(said[i].name),
+								   .client_software_version = rg__bytes_of(said[i].version)};
+			const struct rg__api_versions_response *answer =
+				client_ask(&client, RG__API_API_VERSIONS, version, &request);
+			int error = version < 3 ? 0 : said[i].error;
+
+			ck_assert_int_eq(answer->error_code, error);
+			ck_assert_int_eq(answer->api_keys.count == 0, error != 0);
+		}
 	client_close(&client);
 }
 END_TEST
@@ -215,6 +243,11 @@ START_TEST(metadata_of_some_topics)
 		ck_assert_int_eq(topic_of(answer, "nowhere")->error_code, 3);
 		ck_assert_int_eq(topic_of(answer, "nowhere")->partitions.count, 0);
 	}
+	/* What cannot be a topic's name is another error than what is none. */
+	wanted[1].name = rg__bytes_of("no where");
+	answer = client_ask(&client, RG__API_METADATA, 12, &request);
+	ck_assert_int_eq(topic_of(answer, "t")->error_code, 0);
+	ck_assert_int_eq(topic_of(answer, "no where")->error_code, 17);
 	/* By id, which a new topic of an old name does not share. */
 	id = topic_of(answer, "t")->topic_id;
 	wanted[0] = (struct rg__metadata_request_topic){.name = RG__NULL_BYTES, .topic_id = id};
@@ -295,6 +328,36 @@ static int32_t find_coordinator(struct client *client, int version, const char *
 	*ret_error = one->error_code;
 	return one->node_id;
 }
+
+/* KIP-98, KIP-932: a group's or a transaction's, but not what else later versions may ask for. */
+START_TEST(not_everything_has_a_coordinator)
+{
+	struct rg__bytes key = rg__bytes_of("g");
+	struct client client;
+
+	client_open(&client, rg_testkit_port(kit, 1));
+	for (int version = 1; version <= 6; version++)
+		for (int8_t type = -1; type <= 3; type++) {
+			struct rg__find_coordinator_request request;
+			const struct rg__find_coordinator_response *answer;
+			int error = type == 0 || type == 1 ? 0 : 42;
+
+			rg__fields_init(&rg__find_coordinator_request_fields, &request);
+			request.key_type = type;
+			if (version < 4)
+				request.key = key;
+			else
+				request.coordinator_keys = (struct rg__array){&key, 1};
+			answer = client_ask(&client, RG__API_FIND_COORDINATOR, version, &request);
+			if (version < 4)
+				ck_assert_int_eq(answer->error_code, error);
+			else
+				ck_assert_int_eq(RG__ITEMS(struct rg__find_coordinator_response_coordinator,
+							   answer->coordinators)->error_code, error);
+		}
+	client_close(&client);
+}
+END_TEST
 
 /* bugs librdkafka 3; 16 at all others */
 START_TEST(one_broker_coordinates_a_group)
@@ -449,11 +512,13 @@ static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, it_offers_our_ranges_and_the_mocks);
 	tcase_add_test(tcase, a_newer_client_is_told_what_there_is);
+	tcase_add_test(tcase, a_client_must_say_what_it_is);
 	tcase_add_test(tcase, a_version_that_is_not_offered_ends_the_connection);
 	tcase_add_test(tcase, what_is_not_the_protocol_ends_the_connection);
 	tcase_add_test(tcase, metadata_of_all_topics_in_every_version);
 	tcase_add_test(tcase, metadata_of_some_topics);
 	tcase_add_test(tcase, topics_come_grow_and_go);
+	tcase_add_test(tcase, not_everything_has_a_coordinator);
 	tcase_add_test(tcase, one_broker_coordinates_a_group);
 	tcase_add_test(tcase, offsets_are_the_coordinators_business);
 	tcase_add_test(tcase, brokers_stop_and_start);

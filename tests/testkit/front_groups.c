@@ -178,7 +178,7 @@ START_TEST(a_broker_lists_the_groups_it_coordinates)
 		ck_assert(rg__bytes_is(group->group_id, "h"));
 		ck_assert(rg__bytes_is(group->protocol_type, "consumer"));
 		ck_assert(rg__bytes_is(group->group_state, version < 4 ? "" : "Stable"));
-		ck_assert(rg__bytes_is(group->group_type, version < 5 ? "" : "Classic"));
+		ck_assert(rg__bytes_is(group->group_type, version < 5 ? "" : "classic"));
 	}
 	/* KIP-518, KIP-848 */
 	ck_assert_int_eq(list(&client, 4, "stable", NULL)->groups.count, 1);
