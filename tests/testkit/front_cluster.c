@@ -4,6 +4,7 @@
 #include "codec/api_versions.h"
 #include "codec/find_coordinator.h"
 #include "codec/metadata.h"
+#include "codec/offset_commit.h"
 #include "codec/offset_fetch.h"
 #include "suite.h"
 
@@ -417,6 +418,32 @@ START_TEST(offsets_are_the_coordinators_business)
 }
 END_TEST
 
+/* scenarios F.110 */
+START_TEST(only_what_is_there_can_have_an_offset)
+{
+	static const int32_t errors[] = {3, 0, 0, 0, 3}; /* of partitions -1 to 3 */
+	struct rg__offset_commit_request_topic_partition partitions[5];
+	struct rg__offset_commit_request_topic topic = {.name = rg__bytes_of("t"), .partitions = {partitions, 5}};
+	struct rg__offset_commit_request request;
+	const struct rg__offset_commit_response *answer;
+	struct client client;
+
+	rg__fields_init(&rg__offset_commit_request_fields, &request);
+	request.group_id = rg__bytes_of("outside");
+	request.topics = (struct rg__array){&topic, 1};
+	for (int32_t p = 0; p < 5; p++)
+		partitions[p] = (struct rg__offset_commit_request_topic_partition){
+			.partition_index = p - 1, .committed_leader_epoch = -1, .committed_metadata = rg__bytes_of("")};
+	client_open(&client, rg_testkit_port(kit, rg_testkit_coordinator(kit, "outside")));
+	answer = client_ask(&client, RG__API_OFFSET_COMMIT, 8, &request);
+	for (int32_t p = 0; p < 5; p++)
+		ck_assert_int_eq(RG__ITEMS(struct rg__offset_commit_response_topic_partition,
+					   RG__ITEMS(struct rg__offset_commit_response_topic, answer->topics)->partitions)[p].error_code,
+				 errors[p]);
+	client_close(&client);
+}
+END_TEST
+
 START_TEST(brokers_stop_and_start)
 {
 	struct client one, two;
@@ -521,6 +548,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, not_everything_has_a_coordinator);
 	tcase_add_test(tcase, one_broker_coordinates_a_group);
 	tcase_add_test(tcase, offsets_are_the_coordinators_business);
+	tcase_add_test(tcase, only_what_is_there_can_have_an_offset);
 	tcase_add_test(tcase, brokers_stop_and_start);
 	tcase_add_test(tcase, a_port_that_somebody_took);
 	tcase_add_test(tcase, what_cannot_be_is_refused_with_a_reason);
