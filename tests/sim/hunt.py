@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 EXPLORATIONS = [
+    "--drops 0 --errors 0 --leaves 0 --moves 0 --ticks 4 --prompt --seconds 30",
     "--drops 0 --errors 1 --commits 1 --leaves 0 --moves 0 --ticks 1 --prompt --seconds 40",
     "--drops 1 --errors 1 --leaves 0 --moves 0 --ticks 1 --prompt --cooperative --seconds 20",
     "--drops 1 --errors 0 --leaves 1 --moves 0 --ticks 1 --seconds 30",

@@ -79,7 +79,8 @@ MUTANTS = [
      "event->epoch != machine->epoch || machine->membership != RG__STABLE", "machine->membership != RG__STABLE"),
     ("group/on_sync.c", "the interval after a rebalance is not what it was set to", A,
      "\tmachine->heartbeat_grows = machine->conf.heartbeat_budget > 0;\n", "\t\tmachine->heartbeat_at = now_us + 60000000;\n"),
-    ("group/on_sync.c", "complete though the seat may be gone", E, "has_seat(machine, now_us)", "true"),
+    ("group/on_sync.c", "complete though the seat may be gone", A,
+     "\t\tprove_seat(machine, now_us);\n", "\tif (machine->proving)\n\t\trg__complete(machine, now_us, actions);\n"),
     # --- rows of the reaction table
     ("group/reactions.c", "row: 27 on SyncGroup costs the generation", "row", "sync_group_rows", (27, "keep_generation = false")),
     ("group/reactions.c", "row: 14 on SyncGroup is fatal", "row", "sync_group_rows", (14, "verb = RG__FAIL")),
