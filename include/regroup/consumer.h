@@ -74,7 +74,7 @@ RG_API rg_err rg_consumer_subscribe(rg_consumer *consumer, const char *const *to
 
 /** Gives up everything and leaves the group; callbacks run inside. Waits up to `timeout_ms` for commit and leave.
  * RG_OK, also when not subscribed; RG_ERR_TIMED_OUT: out, but without the coordinator's word, at once where it is not
- * known; RG_ERR_STATE; RG_ERR_CLOSED. */
+ * known; Kafka's number: out, but the commit was refused; RG_ERR_STATE; RG_ERR_CLOSED. */
 RG_API rg_err rg_consumer_unsubscribe(rg_consumer *consumer, int timeout_ms, rg_error *error);
 
 /** Runs what is due (callbacks, the assignor, automatic commits) and returns a record, or a message of librdkafka's
@@ -243,7 +243,8 @@ enum { RG_CLOSE_DEFAULT = RG_LEAVE_DEFAULT, RG_CLOSE_LEAVE = RG_LEAVE_ALWAYS, RG
 /** Commits (if enable.auto.commit), runs the callbacks for what is given up, leaves the group as `how` says
  * (KIP-1092), and ends the background thread. Returns within `timeout_ms` in every state, plus what the callbacks
  * take. RG_OK, also the second time; RG_ERR_TIMED_OUT: closed, but commit or leave had no answer or could not be
- * sent; RG_ERR_STATE: inside a callback, RG_ERR_INVALID: no such `how`; not closed. */
+ * sent; Kafka's number: closed, but the commit was refused; RG_ERR_STATE: inside a callback, RG_ERR_INVALID: no such
+ * `how`; not closed. */
 RG_API rg_err rg_consumer_close(rg_consumer *consumer, int how, int timeout_ms, rg_error *error);
 
 /** Frees a consumer, closing it first without leaving if that was not done. NULL is ignored. */

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* A broker may know less than the others for a moment. */
+enum { GONE_MS = 1000 };
+
 /* --- The application's side --------------------------------------------------------------------------------------- */
 
 struct rg__commit *rg__commit_new(size_t count, int32_t generation, const char *member_id)
@@ -241,6 +244,21 @@ static bool came_after_join(rg_consumer *consumer, const struct rg__commit *comm
 	       rg__member_epoch(consumer->member) == consumer->committer.epoch + 1;
 }
 
+/* broker: 3 says that the topic does not exist, which mostly passes, but not when it was deleted. */
+static bool is_of_gone_topics(struct rg__commit *commit)
+{
+	int64_t now_us = rg__mono_us();
+
+	for (size_t i = 0; i < commit->count; i++)
+		if (!commit->entries[i].answered && commit->entries[i].err != 3) {
+			commit->gone_since = 0;
+			return false;
+		}
+	if (!commit->gone_since)
+		commit->gone_since = now_us;
+	return commit->automatic && now_us - commit->gone_since >= GONE_MS * INT64_C(1000);
+}
+
 static void conclude(rg_consumer *consumer, struct rg__commit *commit)
 {
 	bool late = came_after_join(consumer, commit);
@@ -317,7 +335,7 @@ static void answered(void *user, const struct rg__response *response)
 			again_later(consumer, &response->error);
 		else
 			finish_with(consumer, commit, &response->error);
-	} else if (!first_open(commit)) {
+	} else if (!first_open(commit) || is_of_gone_topics(commit)) {
 		conclude(consumer, commit);
 	} else {
 		rg_error error;

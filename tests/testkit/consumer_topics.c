@@ -139,6 +139,37 @@ START_TEST(a_topic_that_is_deleted)
 }
 END_TEST
 
+/* What was read of it cannot be committed any more, and nobody waits for that: neither the rebalance nor the end. */
+START_TEST(a_topic_that_is_deleted_after_it_was_read)
+{
+	rg_error error = {0};
+	int64_t began;
+
+	produce("u", 0, 3);
+	crew_open(&a, "a",
+	          crew_conf("metadata.max.age.ms", "100", "enable.auto.commit", "true", "auto.commit.interval.ms", "600000", NULL));
+	crew_subscribe(&a, "t,u");
+	crew_until(a.records == 3, &a);
+	crew_turn((struct actor *[]){&a, NULL}); /* they are processed */
+	OK(rg_testkit_remove_topic(kit, "u", &error));
+	began = now_ms();
+	crew_until(a.owned == 2, &a);
+	ck_assert_int_lt(now_ms() - began, 10000);
+	ck_assert(alternates(&a));
+	OK(rg_testkit_add_topic(kit, "v", 1, &error));
+	produce("v", 0, 3);
+	crew_subscribe(&a, "t,v");
+	crew_until(a.records == 6, &a);
+	OK(rg_testkit_remove_topic(kit, "v", &error));
+	began = now_ms();
+	ck_assert_int_eq(rg_consumer_close(a.consumer, RG_CLOSE_LEAVE, WITHIN_MS, &error), 3);
+	ck_assert_str_eq(error.text, "commit of v [0]: UNKNOWN_TOPIC_OR_PARTITION");
+	ck_assert_int_lt(now_ms() - began, 10000);
+	rg_consumer_free(a.consumer);
+	a.consumer = NULL;
+}
+END_TEST
+
 START_TEST(three_members_with_different_topics)
 {
 	open_quick(&a, "a", "t");
@@ -160,6 +191,7 @@ static void fill(TCase *tcase)
 	tcase_add_loop_test(tcase, a_plan_is_made_for_what_there_is_now, 0, 2);
 	tcase_add_test(tcase, looking_does_not_become_a_storm);
 	tcase_add_test(tcase, a_topic_that_is_deleted);
+	tcase_add_test(tcase, a_topic_that_is_deleted_after_it_was_read);
 	tcase_add_test(tcase, three_members_with_different_topics);
 }
 
