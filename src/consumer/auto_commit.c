@@ -34,7 +34,7 @@ static bool send_what_is_due(rg_consumer *consumer, const struct rg__partitions 
 	}
 	if (!commit)
 		return false;
-	commit->automatic = true;
+	commit->gives_way = true;
 	consumer->auto_commit = commit;
 	rg__commit_send(consumer, commit, timeout_ms);
 	return true;

@@ -256,7 +256,7 @@ static bool is_of_gone_topics(struct rg__commit *commit)
 		}
 	if (!commit->gone_since)
 		commit->gone_since = now_us;
-	return commit->automatic && now_us - commit->gone_since >= GONE_MS * INT64_C(1000);
+	return commit->gives_way && now_us - commit->gone_since >= GONE_MS * INT64_C(1000);
 }
 
 static void conclude(rg_consumer *consumer, struct rg__commit *commit)

@@ -29,7 +29,7 @@ struct rg__commit {
 	int32_t generation; /* the one the partitions belong to */
 	char *member_id;
 	int64_t ends_at; /* monotonic */
-	bool automatic;  /* nobody waits for just this one: a topic that is gone must not hold up what comes after it */
+	bool gives_way;  /* a topic that is gone must not hold up what comes after it */
 	int64_t gone_since; /* since when topics that do not exist are all that is left, 0: they are not */
 	bool finished;   /* under the thread's lock */
 	bool wakeable;   /* rg_consumer_wakeup() ends the wait for it */

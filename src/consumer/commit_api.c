@@ -78,7 +78,7 @@ rg_err rg__commit_positions(rg_consumer *consumer, bool due, int64_t timeout_ms,
 		if (is_included(slot, due))
 			commit->entries[used++] = rg__commit_entry_of(slot);
 	}
-	commit->automatic = due;
+	commit->gives_way = due;
 	err = send_and_wait(consumer, commit, timeout_ms, error);
 	rg__commit_free(commit);
 	return err;

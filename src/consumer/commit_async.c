@@ -65,6 +65,7 @@ static rg_err make(rg_consumer *consumer, const rd_kafka_topic_partition_list_t 
 	async->commit = rg__commit_new((size_t)async->offsets->cnt, consumer->generation, consumer->member_id);
 	if (!async->commit)
 		return rg__fail(error, RG_ERR_MEMORY, "out of memory");
+	async->commit->gives_way = true;
 	err = rg__commit_fill(consumer, async->offsets, async->commit, error);
 	if (!err && !offsets)
 		add_epochs(consumer, async->commit);

@@ -170,6 +170,47 @@ START_TEST(a_topic_that_is_deleted_after_it_was_read)
 }
 END_TEST
 
+static rg_err committed[3];
+static int commits;
+
+static void note_commit(rg_consumer *consumer, const rg_error *error, rd_kafka_topic_partition_list_t *offsets, void *user)
+{
+	(void)consumer;
+	(void)user;
+	ck_assert_int_lt(commits, 3);
+	committed[commits++] = error->code;
+	ck_assert_int_eq(offsets->elems[0].err, 0); /* t */
+}
+
+/* Nor do the commits after it, which are in line. */
+START_TEST(commits_with_a_topic_that_is_deleted)
+{
+	static const char *const topics[] = {"t", "u"};
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(2);
+	rg_error error = {0};
+	int64_t began;
+
+	commits = 0;
+	crew_join(&a, "a", "t,u");
+	crew_until(a.owned == 3, &a);
+	OK(rg_testkit_remove_topic(kit, "u", &error));
+	began = now_ms();
+	for (int i = 0; i < 2; i++)
+		rd_kafka_topic_partition_list_add(list, topics[i], 0)->offset = 1;
+	for (int i = 0; i < 3; i++) {
+		OK(rg_consumer_commit_async(a.consumer, list, note_commit, NULL, &error));
+		if (!i) /* the last two are of t only */
+			rd_kafka_topic_partition_list_del(list, "u", 0);
+	}
+	crew_until(commits == 3, &a);
+	ck_assert_int_lt(now_ms() - began, 10000);
+	ck_assert_int_eq(committed[0], 3);
+	ck_assert_int_eq(committed[1], RG_OK);
+	ck_assert_int_eq(committed[2], RG_OK);
+	rd_kafka_topic_partition_list_destroy(list);
+}
+END_TEST
+
 START_TEST(three_members_with_different_topics)
 {
 	open_quick(&a, "a", "t");
@@ -192,6 +233,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, looking_does_not_become_a_storm);
 	tcase_add_test(tcase, a_topic_that_is_deleted);
 	tcase_add_test(tcase, a_topic_that_is_deleted_after_it_was_read);
+	tcase_add_test(tcase, commits_with_a_topic_that_is_deleted);
 	tcase_add_test(tcase, three_members_with_different_topics);
 }
 
