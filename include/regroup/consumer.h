@@ -126,10 +126,10 @@ typedef void rg_commit_cb(rg_consumer *consumer, const rg_error *error, rd_kafka
  * commit, unsubscribe or close on this consumer. Commits are sent one after the other in the order in which they were
  * made, also those of rg_consumer_commit() and automatic ones: none overtakes another, and all callbacks of commits
  * made before rg_consumer_commit() have run when it returns. Errors that may pass are retried for
- * default.api.timeout.ms, and for a second that a topic does not exist (3): the others wait in line. Inside `done` the same is allowed as inside a listener. With nothing to commit `done` is
- * called all the same. `offsets` is copied. RG_OK: `done` will be called; else it will not: RG_ERR_NOT_OWNED,
- * RG_ERR_INVALID, RG_ERR_LOST, RG_ERR_STATE (not subscribed, or 10,000 commits are under way), RG_ERR_CLOSED,
- * RG_ERR_MEMORY. */
+ * default.api.timeout.ms, but only for a second that a topic does not exist (3): the others wait in line. Inside `done`
+ * the same is allowed as inside a listener. With nothing to commit `done` is called all the same. `offsets` is copied.
+ * RG_OK: `done` will be called; else it will not: RG_ERR_NOT_OWNED, RG_ERR_INVALID, RG_ERR_LOST, RG_ERR_STATE (not
+ * subscribed, or 10,000 commits are under way), RG_ERR_CLOSED, RG_ERR_MEMORY. */
 RG_API rg_err rg_consumer_commit_async(rg_consumer *consumer, const rd_kafka_topic_partition_list_t *offsets,
                                        rg_commit_cb *done, void *user, rg_error *error);
 
