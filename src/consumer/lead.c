@@ -73,6 +73,7 @@ static void say(rg_consumer *consumer, const struct rg__lead_result *result, con
 	                  .ours = consumer->topics.items,
 	                  .ours_count = consumer->topics.count,
 	                  .leads = true,
+	                  .awaits = result->awaited > 0,
 	                  .known = topics,
 	                  .known_count = count},
 	};

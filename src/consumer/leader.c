@@ -167,6 +167,21 @@ static rg_err check_cooperative(const struct rg_plan *plan, const rg_assignor *a
 	return RG_OK;
 }
 
+/* Partitions that nobody gets as long as some member says it owns them. */
+static int32_t count_awaited(const struct rg_plan *plan)
+{
+	const rg_group *group = plan->group;
+	int32_t count = 0;
+
+	for (int32_t m = 0; m < group->member_count; m++)
+		for (int32_t i = 0; i < group->members[m].owned_count; i++) {
+			rg_group_partition at = group->members[m].owned[i];
+
+			count += plan->owners[plan->offsets[at.topic] + at.partition] == RG__NOBODY;
+		}
+	return count;
+}
+
 static bool encode_share(struct rg__leading *leading, const struct rg_plan *plan, int32_t m, struct rg__bytes userdata,
                          rg_bytes *ret_share)
 {
@@ -289,6 +304,7 @@ rg_err rg__leading_plan(struct rg__leading *leading, const struct rg__listed_ass
 		err = encode_shares(leading, &view, plan, assignor->builtin, hash_partitions(topics, topic_count), &result, error);
 	if (!err) {
 		result.partitions = plan->partition_count - result.withheld;
+		result.awaited = count_awaited(plan);
 		result.topics = view.group.topic_count;
 		*ret_result = result;
 	}

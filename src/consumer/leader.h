@@ -24,6 +24,7 @@ struct rg__lead_result {
 	rg_member_share *shares; /* one per member, out of the leading's arena */
 	size_t count;
 	int32_t partitions, withheld; /* in the plan, and left out of it */
+	int32_t awaited; /* of those withheld: some member says it owns it, and is to give it up first */
 	int32_t topics;
 };
 

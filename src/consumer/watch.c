@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MISSING_FIRST_MS = 1000, NOT_NOW_MS = 1000, REASON_MAX = 200 };
+enum { MISSING_FIRST_MS = 1000, NOT_NOW_MS = 1000, REASON_MAX = 200, AWAITED_MAX = 3 };
 
 /* --- What a topic looks like -------------------------------------------------------------------------------------- */
 
@@ -292,6 +292,17 @@ static void answered(void *user, const struct rg__response *response)
 	in_ms(consumer, interval_ms(consumer));
 }
 
+/* However long somebody takes to give up: a rebalance has to come of it anyway, and waits for him. */
+static void give_up_waiting(void *user)
+{
+	rg_consumer *consumer = user;
+
+	if (!consumer->watch.leads || consumer->watch.awaited_in_vain >= AWAITED_MAX)
+		return; /* somebody says so whatever he is given */
+	consumer->watch.awaited_in_vain++;
+	ask(consumer, "partitions that were to be given up belong to nobody");
+}
+
 static void look(void *user)
 {
 	rg_consumer *consumer = user;
@@ -322,6 +333,7 @@ static void stop_asking(rg_consumer *consumer)
 		rg__cluster_cancel(rg__member_cluster(consumer->member), watch->request);
 	watch->request = 0;
 	rg__timer_clear(watch->timer);
+	rg__timer_clear(watch->awaited);
 }
 
 /* What is known about each topic: from the plan, or from before. */
@@ -373,6 +385,11 @@ void rg__watch_set(rg_consumer *consumer, void *arg)
 	watch->doubts = false;
 	watch->made_for = list->made_for;
 	in_ms(consumer, all_known ? interval_ms(consumer) : 0);
+	if (list->awaits)
+		rg__timer_set(watch->awaited, rg__now_us(rg__member_io(consumer->member)) +
+		                                  consumer->conf->settings.session_timeout_ms * INT64_C(1000));
+	else if (list->leads)
+		watch->awaited_in_vain = 0;
 }
 
 void rg__watch_nothing(rg_consumer *consumer, void *unused)
@@ -389,8 +406,16 @@ void rg__watch_nothing(rg_consumer *consumer, void *unused)
 
 bool rg__watch_init(rg_consumer *consumer)
 {
-	consumer->watch.timer = rg__timer_new(rg__member_io(consumer->member), look, consumer);
-	return consumer->watch.timer != NULL;
+	struct rg__watch *watch = &consumer->watch;
+
+	watch->timer = rg__timer_new(rg__member_io(consumer->member), look, consumer);
+	watch->awaited = rg__timer_new(rg__member_io(consumer->member), give_up_waiting, consumer);
+	if (watch->timer && watch->awaited)
+		return true;
+	rg__timer_free(watch->timer);
+	rg__timer_free(watch->awaited);
+	watch->timer = watch->awaited = NULL;
+	return false;
 }
 
 void rg__watch_end(rg_consumer *consumer)
@@ -400,5 +425,6 @@ void rg__watch_end(rg_consumer *consumer)
 	rg__watch_nothing(consumer, NULL);
 	rg__arena_clear(&consumer->watch.arena);
 	rg__timer_free(consumer->watch.timer);
-	consumer->watch.timer = NULL;
+	rg__timer_free(consumer->watch.awaited);
+	consumer->watch.timer = consumer->watch.awaited = NULL;
 }

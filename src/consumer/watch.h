@@ -24,6 +24,10 @@ struct rg__watch {
 	struct rg__watched *topics; /* by name */
 	size_t count;
 	bool leads;
+	/* KIP-429: a plan waits for somebody to give something up and join again, which gives the next plan. Who comes back
+	 * in the middle without anything, as a static member may, has nothing to give up and does not. */
+	struct rg__timer *awaited;
+	unsigned awaited_in_vain; /* plans in a row */
 	bool changed; /* the rebalance has been asked for */
 	/* KIP-814: the plan is a predecessor's, and this is the hash of what it was made for; not compared yet. */
 	bool inherits;
@@ -42,6 +46,7 @@ struct rg__watch_list {
 	const char *const *ours;             /* what this member subscribes to, in byte order */
 	size_t ours_count;
 	bool leads;
+	bool awaits; /* the plan leaves out what somebody must give up first */
 	const struct rg__topic_input *known; /* what the plan was made for; NULL: the next answer counts as that */
 	int32_t known_count;
 	bool inherits; /* made_for: rg__hint_mix_partitions of what the plan was made for, by a predecessor */

@@ -299,6 +299,11 @@ static void work(struct app *app)
 		app_commit(app, app->owned);
 		app_fetch(app, app->owned & ~app->positioned);
 	}
+	/* As the consumer's watch does: whoever was to give it up has come back without it. */
+	if (app->leads && app->awaits_until_us && now_us(app) >= app->awaits_until_us) {
+		app->awaits_until_us = 0;
+		rg_member_rejoin(app->member, "partitions that were to be given up belong to nobody");
+	}
 	if (app->assign && !app->metadata_id) {
 		app_ask_metadata(app, true);
 	} else if (!app->assign && app->leads && now_us(app) >= app->next_look_us) {

@@ -77,6 +77,7 @@ struct app {
 	bool metadata_for_plan, leads, knows_plan, asked;
 	int32_t planned[TOPICS]; /* partitions of each topic in the last plan */
 	int64_t next_look_us;
+	int64_t awaits_until_us; /* when it stops waiting for what its plan wants given up; 0: it does not wait */
 	struct rg__metadata_request *metadata_request;
 	struct rg__arena metadata_arena;
 

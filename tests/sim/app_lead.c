@@ -78,6 +78,7 @@ static void plan(struct app *app, const struct rg__metadata_response *body)
 	}
 	count_topics(app, topics, count, app->planned);
 	app->knows_plan = true;
+	app->awaits_until_us = result.awaited ? app->sim->world.now_us + app->sim->settings.session_ms * INT64_C(1000) : 0;
 	if (rg_member_assigned(app->member, assign->ticket, result.shares, result.count))
 		sim_broken(app->sim, "process %d: its plan was refused", app->number);
 }

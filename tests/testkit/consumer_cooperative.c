@@ -295,6 +295,38 @@ START_TEST(from_range_to_cooperative_in_two_bounces)
 }
 END_TEST
 
+/* Somebody is to give up a partition before another gets it, and comes back without it: a static member that was away
+ * for too long has its seat, and its share, and nothing to give up. The leader does not wait for that for ever. */
+START_TEST(what_was_to_be_given_up_and_is_not)
+{
+	static const char *const away[] = {"partition.assignment.strategy", "cooperative-sticky", "max.poll.interval.ms",
+	                                   "2000"};
+	rg_error error = {0};
+	int rounds;
+
+	crew_open(&a, "a", crew_conf(away[0], away[1], away[2], away[3], "session.timeout.ms", "1000", NULL));
+	crew_open(&c, "c", crew_conf(away[0], away[1], away[2], away[3], "session.timeout.ms", "30000",
+	                             "group.instance.id", "c", NULL));
+	crew_subscribe(&a, "t");
+	crew_until(a.owned == 6, &a);
+	crew_subscribe(&c, "t");
+	crew_until(never_two_owners() && a.owned == 3 && c.owned == 3, &a, &c);
+	/* Once more, so that the group knows what c owns. */
+	rounds = count_of(&c, "complete");
+	OK(rg_consumer_rejoin(a.consumer, "because", &error));
+	crew_until(count_of(&c, "complete") > rounds && count_of(&a, "complete") == count_of(&a, "prepare"), &a, &c);
+	crew_open(&b, "b", crew_conf(away[0], away[1], away[2], away[3], NULL));
+	crew_subscribe(&b, "t");
+	/* Without c, which does not poll: what a gave up has gone to b, what c is to give up to nobody. */
+	crew_until(a.owned == 2 && b.owned == 1, &a, &b);
+	crew_until(a.owned == 2 && b.owned == 2 && c.owned == 2, &a, &b, &c);
+	ck_assert(seen(&c, "lost("));
+	rounds = count_of(&a, "prepare");
+	crew_poll_for(1300, (struct actor *[]){&a, &b, &c, NULL});
+	ck_assert_int_eq(count_of(&a, "prepare"), rounds); /* that was all */
+}
+END_TEST
+
 static void fill(TCase *tcase)
 {
 	tcase_add_test(tcase, records_flow_while_the_group_waits_for_a_slow_member);
@@ -305,6 +337,7 @@ static void fill(TCase *tcase)
 	tcase_add_test(tcase, who_leaves_in_a_rebalance_has_committed_what_came_before_it);
 	tcase_add_test(tcase, an_eager_member_among_cooperative_ones);
 	tcase_add_test(tcase, from_range_to_cooperative_in_two_bounces);
+	tcase_add_test(tcase, what_was_to_be_given_up_and_is_not);
 }
 
 int main(void)
