@@ -81,6 +81,6 @@ RG__HANDLER(rg__on_group_size)
 		interval_us = RG__HEARTBEAT_MIN_US;
 	machine->heartbeat_interval_us = interval_us < most_us ? interval_us : most_us;
 	machine->heartbeat_grows = false;
-	if (machine->heartbeats_on && !machine->heartbeat && machine->heartbeat_at > now_us + machine->heartbeat_interval_us)
+	if (machine->heartbeats_on && machine->heartbeat_at > now_us + machine->heartbeat_interval_us)
 		machine->heartbeat_at = now_us + machine->heartbeat_interval_us;
 }

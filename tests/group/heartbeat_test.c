@@ -219,6 +219,9 @@ START_TEST(the_budget_of_the_group)
 	/* The hint may come after the beat was planned for later: it is moved. */
 	TRACE("conf heartbeat=3s budget=50", SYNCING, "sync ok > COMPLETE BEAT", "size 1000 > - | interval=3s", "beat ok > -",
 	      "wait 100ms > BEAT", "beat ok > -", "size 5 > - | interval=100ms", "wait 100ms > BEAT");
+	/* It is shorter as well for what comes after the heartbeat that is out. */
+	TRACE("conf heartbeat=3s budget=50", SYNCING, "sync ok > COMPLETE BEAT", "size 1000 > - | interval=3s", "beat ok > -",
+	      "wait 100ms > BEAT", "size 5 > - | interval=100ms", "wait 20ms > -", "beat ok > -", "wait 79ms > -", "wait 1ms > BEAT");
 	/* Without it (a foreign leader) the interval doubles up to the configured one. */
 	TRACE("conf heartbeat=1s budget=50", SYNCING, "sync ok > COMPLETE BEAT | interval=100ms", "size 0 > -",
 	      "beat ok > - | interval=200ms", "wait 100ms > BEAT", "beat ok > - | interval=400ms", "wait 200ms > BEAT",
