@@ -303,13 +303,17 @@ static void check_heartbeat(struct app *app)
 		           rg_member_state(app->member), (long long)(machine->heartbeat_at - now_us) / 1000);
 }
 
-/* The same by what is on the wire, which knows nothing of what a member has planned. */
+/* The same by what is on the wire, which knows nothing of what a member has planned. A time to be silent may have been
+ * among garbage. */
 void check_beats(struct sim *sim)
 {
 	for (int i = 0; i < sim->app_count; i++) {
-		const struct app *app = &sim->apps[i];
-		int64_t silent_us = sim->world.now_us - app->beat_us;
+		struct app *app = &sim->apps[i];
+		int64_t silent_us;
 
+		if (app->member && probe_throttled(app->member, sim->world.now_us))
+			app->beat_us = sim->world.now_us;
+		silent_us = sim->world.now_us - app->beat_us;
 		if (app->member && app->joined && silent_us > sim->settings.heartbeat_ms * INT64_C(1500))
 			sim_broken(sim, "process %d has sent no heartbeat for %lld ms, and its interval is %d ms", i,
 			           (long long)silent_us / 1000, sim->settings.heartbeat_ms);

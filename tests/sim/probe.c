@@ -16,3 +16,8 @@ int probe_owes(const rg_member *member, rg_member_event_type type)
 		count += member->owed[(member->owed_first + i) % RG__OWED_MAX].type == type;
 	return count;
 }
+
+bool probe_throttled(const rg_member *member, int64_t now_us)
+{
+	return member->link && probe_link_throttled(member->link, now_us);
+}
