@@ -24,10 +24,10 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
 /* broker: with a new generation begin the sessions of its members. An answer that only repeats the one before (the
  * SyncGroup in between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If
  * an answer got lost before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose
- * answer that was, which counts for who still owns something, and a heartbeat at once tells. */
+ * answer that was, also for who owns nothing yet, as SyncGroup may begin none. Who owns something beats at once. */
 static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation)
 {
-	bool unheard = machine->owns && machine->unheard_at != RG__FOREVER;
+	bool unheard = machine->unheard_at != RG__FOREVER;
 	int64_t unheard_until = unheard ? machine->unheard_at + machine->conf.session_timeout_ms * INT64_C(1000) : 0;
 	int64_t beat_at = now_us + machine->heartbeat_interval_us;
 
@@ -40,7 +40,7 @@ static void begin_session(struct rg__machine *machine, int64_t now_us, bool same
 	/* A JoinGroup that was parked for long leaves little of that: the first heartbeat must be in time to tell. */
 	if (machine->session_ends_at > now_us && beat_at > now_us + (machine->session_ends_at - now_us) / 2)
 		beat_at = now_us + (machine->session_ends_at - now_us) / 2;
-	if (unheard)
+	if (unheard && machine->owns)
 		beat_at = now_us;
 	if (!same_generation || machine->heartbeat_at > beat_at)
 		machine->heartbeat_at = beat_at;

@@ -268,6 +268,17 @@ START_TEST(what_is_owned_does_not_outlive_the_seat)
 	      "wait 121ms          > BEAT",
 	      "wait 1878ms         > -",
 	      "wait 1ms            > LOST(session) DROP FIND | Preparing");
+	/* For who joins for the first time, too: a SyncGroup that finds the group Stable begins no session. */
+	TRACE("conf session=9s heartbeat=3s request=2s rebalance=60s", JOINING,
+	      "wait 1s             > -",
+	      "join PROTOCOL       > DROP FIND",
+	      "wait 3s             > -",
+	      "found ok            > JOIN",
+	      "wait 1s             > -",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC   | Syncing gen=4",
+	      "sync ok             > COMPLETE BEAT    | Stable",
+	      "wait 3999ms         > -",
+	      "wait 1ms            > LOST(session) DROP PREPARE FIND");
 	/* … if it could be still alive by that. */
 	TRACE("conf session=9s heartbeat=3s request=2s rebalance=60s", STABLE,
 	      "rejoin              > PREPARE",
