@@ -40,6 +40,7 @@ void rg__lose(struct rg__machine *machine, enum rg__loss loss, bool keep_member_
 	if (!keep_member_id) {
 		rg__free(machine->member_id);
 		machine->member_id = NULL;
+		machine->heard_generation = -1; /* whoever comes with a new id is somebody new, also in that generation */
 	}
 	if (machine->owns && loss != RG__LOST_NOT)
 		rg__tell_lost(machine, loss, actions);

@@ -32,6 +32,7 @@ struct rg__machine {
 	char *member_id; /* NULL: none */
 	char *protocol;
 	int32_t generation;
+	int32_t heard_generation; /* of the last good JoinGroup answer, although it may be lost since */
 	bool leader;
 	uint32_t epoch;
 

@@ -19,7 +19,7 @@ struct rg__machine *rg__machine_new(const struct rg__group_conf *conf, int64_t n
 	machine->conf.instance_id = rg__strdup(conf->instance_id);
 	machine->conf.protocol_type = rg__strdup(conf->protocol_type);
 	machine->random.state = conf->seed;
-	machine->generation = -1;
+	machine->generation = machine->heard_generation = -1;
 	machine->find_at = machine->join_at = now_us;
 	machine->heartbeat_at = machine->session_ends_at = machine->poll_ends_at = machine->sync_by = RG__FOREVER;
 	machine->leave_by = machine->unheard_at = RG__FOREVER;

@@ -25,13 +25,13 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
  * SyncGroup in between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If
  * an answer got lost before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose
  * answer that was, also for who owns nothing yet, as SyncGroup may begin none. Who owns something beats at once. */
-static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation)
+static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation, bool repeated)
 {
 	bool unheard = machine->unheard_at != RG__FOREVER;
 	int64_t unheard_until = unheard ? machine->unheard_at + machine->conf.session_timeout_ms * INT64_C(1000) : 0;
 	int64_t beat_at = now_us + machine->heartbeat_interval_us;
 
-	machine->session_doubtful = same_generation && (machine->session_doubtful || machine->session_ends_at == RG__FOREVER);
+	machine->session_doubtful = repeated && (machine->session_doubtful || machine->session_ends_at == RG__FOREVER);
 	if (!same_generation || machine->session_ends_at == RG__FOREVER)
 		machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
 	/* If it is over already it cannot be that one: nobody would have been left to repeat it to. */
@@ -60,11 +60,14 @@ static int64_t sync_by_us(const struct rg__machine *machine, int64_t now_us)
 static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, bool same_generation,
                    struct rg__actions *actions)
 {
+	bool repeated = machine->heard_generation == event->generation;
+
+	machine->heard_generation = event->generation;
 	machine->coordinator_good = true;
 	machine->heartbeats_on = true;
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
-	begin_session(machine, now_us, same_generation);
+	begin_session(machine, now_us, same_generation, repeated);
 	if (!same_generation || machine->sync_by == RG__FOREVER)
 		machine->sync_by = sync_by_us(machine, now_us);
 	machine->unheard_at = RG__FOREVER;

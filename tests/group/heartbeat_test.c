@@ -153,6 +153,12 @@ START_TEST(the_group_went_on_without_us)
 	TRACE(STABLE, "wait 3s > BEAT", "beat 22 > LOST(illegal-generation) PREPARE | Preparing Known id=m1 gen=-1",
 	      "prepared > JOIN | id=m1 gen=-1 reason='heartbeat answered ILLEGAL_GENERATION'");
 	TRACE(STABLE, "wait 3s > BEAT", "beat 25 > LOST(unknown-member) PREPARE | Preparing Known id='' gen=-1", "prepared > JOIN");
+	/* If it did not, and says the generation again, no session begins with that: the next heartbeat has to be answered well
+	 * before the plan counts. */
+	TRACE(STABLE, "wait 3s > BEAT", "beat 22 > LOST(illegal-generation) PREPARE", "prepared > JOIN",
+	      "join ok id=m1 gen=3 leader=m0 > SYNC", "sync ok > BEAT | Syncing gen=3", "beat 22 > - | Preparing gen=-1");
+	TRACE(STABLE, "wait 3s > BEAT", "beat 22 > LOST(illegal-generation) PREPARE", "prepared > JOIN",
+	      "join ok id=m1 gen=4 leader=m0 > SYNC", "sync ok > COMPLETE BEAT | Stable gen=4");
 	/* While the assignor runs, and while SyncGroup is out. */
 	TRACE(JOINING, "join ok id=m1 gen=1 leader > ASSIGN", "wait 3s > BEAT", "beat 25 > JOIN | Joining id=''", "assigned > -");
 	TRACE(SYNCING, "wait 3s > BEAT", "beat 22 > JOIN | Joining id=m1 gen=-1", "sync ok > - | Joining");

@@ -105,9 +105,11 @@ static void add_machine(struct sum *sum, const struct rg__machine *machine)
 	add(sum, machine->membership * 16 + machine->coordinator);
 	add(sum, machine->wanted | machine->rejoin_wanted << 1 | machine->suspended << 2 | machine->held << 3 | machine->in_rebalance << 4 |
 	                 machine->owns << 5 | machine->leave_asked << 6 | machine->abandoned << 7 | machine->leader << 8 |
-	                 machine->heartbeats_on << 9 | machine->auth_reported << 10 | machine->coordinator_good << 11 | machine->session_doubtful << 12 | machine->proving << 13);
+	                 machine->heartbeats_on << 9 | machine->auth_reported << 10 | machine->coordinator_good << 11 |
+	                 machine->session_doubtful << 12 | machine->proving << 13);
 	add_id(sum, machine->member_id);
 	add_generation(sum, machine->generation);
+	add_generation(sum, machine->heard_generation);
 	add(sum, (machine->ask != 0) | (machine->find != 0) << 1 | (machine->join != 0) << 2 | (machine->assign != 0) << 3 |
 	                 (machine->sync != 0) << 4 | (machine->heartbeat != 0) << 5 | (machine->leave != 0) << 6);
 	/* What is due, where it is. */
