@@ -25,14 +25,14 @@ static rg_err take_identity(struct rg__machine *machine, const struct rg__event 
  * SyncGroup in between failed) begins nothing, so neither the session nor the next heartbeat may be put off by it. If
  * an answer got lost before this one, this may be a repetition, too: then the session is as old as the JoinGroup whose
  * answer that was, also for who owns nothing yet, as SyncGroup may begin none. Who owns something beats at once. */
-static void begin_session(struct rg__machine *machine, int64_t now_us, bool same_generation, bool repeated)
+static void begin_session(struct rg__machine *machine, int64_t now_us, bool repeated)
 {
 	bool unheard = machine->unheard_at != RG__FOREVER;
 	int64_t unheard_until = unheard ? machine->unheard_at + machine->conf.session_timeout_ms * INT64_C(1000) : 0;
 	int64_t beat_at = now_us + machine->heartbeat_interval_us;
 
 	machine->session_doubtful = repeated && (machine->session_doubtful || machine->session_ends_at == RG__FOREVER);
-	if (!same_generation || machine->session_ends_at == RG__FOREVER)
+	if (!repeated || machine->session_ends_at == RG__FOREVER)
 		machine->session_ends_at = rg__session_end_us(machine, now_us, machine->parked_at);
 	/* If it is over already it cannot be that one: nobody would have been left to repeat it to. */
 	if (unheard_until > now_us && unheard_until < machine->session_ends_at)
@@ -42,7 +42,7 @@ static void begin_session(struct rg__machine *machine, int64_t now_us, bool same
 		beat_at = now_us + (machine->session_ends_at - now_us) / 2;
 	if (unheard && machine->owns)
 		beat_at = now_us;
-	if (!same_generation || machine->heartbeat_at > beat_at)
+	if (!repeated || machine->heartbeat_at > beat_at)
 		machine->heartbeat_at = beat_at;
 }
 
@@ -57,8 +57,7 @@ static int64_t sync_by_us(const struct rg__machine *machine, int64_t now_us)
 	return by_us > least ? by_us : least;
 }
 
-static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, bool same_generation,
-                   struct rg__actions *actions)
+static void joined(struct rg__machine *machine, int64_t now_us, const struct rg__event *event, struct rg__actions *actions)
 {
 	bool repeated = machine->heard_generation == event->generation;
 
@@ -67,8 +66,8 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 	machine->heartbeats_on = true;
 	machine->heartbeat_grows = false;
 	machine->heartbeat_interval_us = machine->conf.heartbeat_interval_ms * INT64_C(1000);
-	begin_session(machine, now_us, same_generation, repeated);
-	if (!same_generation || machine->sync_by == RG__FOREVER)
+	begin_session(machine, now_us, repeated);
+	if (!repeated || machine->sync_by == RG__FOREVER)
 		machine->sync_by = sync_by_us(machine, now_us);
 	machine->unheard_at = RG__FOREVER;
 	if (machine->leader && !event->skip_assignment) {
@@ -83,7 +82,6 @@ static void joined(struct rg__machine *machine, int64_t now_us, const struct rg_
 
 RG__HANDLER(rg__on_join_answered)
 {
-	bool same_generation = machine->generation == event->generation;
 	rg_err err = event->err;
 
 	/* KAFKA-20938: a broker may answer a superseded JoinGroup late, with 16 or anything; it is no longer the question. */
@@ -104,7 +102,7 @@ RG__HANDLER(rg__on_join_answered)
 			machine->epoch++;
 	}
 	if (err == RG_OK) {
-		joined(machine, now_us, event, same_generation, actions);
+		joined(machine, now_us, event, actions);
 		return;
 	}
 	if (event->err <= 0)
