@@ -131,6 +131,11 @@ enum rg__membership_state rg__machine_membership(const struct rg__machine *machi
 	return machine->membership;
 }
 
+bool rg__machine_expects_silence(const struct rg__machine *machine)
+{
+	return machine->membership == RG__JOINING || machine->membership == RG__SYNCING;
+}
+
 enum rg__coordinator_state rg__machine_coordinator(const struct rg__machine *machine)
 {
 	return machine->coordinator;

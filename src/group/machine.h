@@ -131,6 +131,8 @@ int64_t rg__machine_deadline(const struct rg__machine *machine);
 
 /* What it is now. The strings live until the next step; member_id is "" when there is none. */
 enum rg__membership_state rg__machine_membership(const struct rg__machine *machine);
+/* Behind a parked JoinGroup or SyncGroup a broker does not even read what was asked: its silence says nothing. */
+bool rg__machine_expects_silence(const struct rg__machine *machine);
 enum rg__coordinator_state rg__machine_coordinator(const struct rg__machine *machine);
 const char *rg__machine_member_id(const struct rg__machine *machine);
 const char *rg__machine_protocol(const struct rg__machine *machine); /* the chosen assignor, "" when none */

@@ -8,9 +8,8 @@ RG__HANDLER(rg__on_offsets_answered)
 	enum rg__request request = event->type == RG__EVENT_COMMIT_ANSWERED ? RG__REQUEST_OFFSET_COMMIT : RG__REQUEST_OFFSET_FETCH;
 	const struct rg__reaction *reaction = rg__react(request, event->err);
 
-	/* Behind a parked JoinGroup or SyncGroup a broker does not even read what was asked: its silence says nothing, and
-	 * the connection is worth more than the commit. */
-	if (event->err == RG_ERR_TIMED_OUT && (machine->membership == RG__JOINING || machine->membership == RG__SYNCING))
+	/* The connection is worth more than the commit. */
+	if (event->err == RG_ERR_TIMED_OUT && rg__machine_expects_silence(machine))
 		return;
 	if (reaction->drop_coordinator) {
 		rg__drop_coordinator(machine, now_us, actions);

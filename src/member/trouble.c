@@ -67,12 +67,9 @@ static bool is_nonsense(const rg_member *member, enum rg__request request)
 	       rg__machine_membership(member->machine) == RG__PREPARING;
 }
 
-/* As the machine sees it: behind a parked request nothing is answered, and that is nobody's trouble. */
 static bool is_behind_parked(const rg_member *member, enum rg__request request, rg_err err)
 {
-	enum rg__membership_state is = rg__machine_membership(member->machine);
-
-	return is_of_offsets(request) && err == RG_ERR_TIMED_OUT && (is == RG__JOINING || is == RG__SYNCING);
+	return is_of_offsets(request) && err == RG_ERR_TIMED_OUT && rg__machine_expects_silence(member->machine);
 }
 
 void rg__trouble_after(rg_member *member, const struct rg__event *event)
